@@ -15,6 +15,7 @@
 #include "device/checks/describe.hpp"
 #include "device/footprint/element_flow.hpp"
 #include "device/footprint/operand_use.hpp"
+#include "device/footprint/runs.hpp"
 #include "device/memory/overlap.hpp"
 
 namespace softtpu {
@@ -115,7 +116,28 @@ class InitCheck final : public Observer {
     return global ? Shadow::kLastLaunch : shadow_->launch();
   }
 
+  // What is touched at most, as few spans, without coordinates.
+  template <class F>
+  void for_each_used_run(const OperandUse& use, F f) {
+    if (use.role.lanes > 0 || use.role.last_channel > 0) return for_each_used_span(*chip_, use, f);
+    const SpanSpace space = find_runs(*chip_, use.tensor, runs_);
+    for (const LaneRun& run : runs_) for_each_lane(*chip_, space, run, f);
+  }
+
+  bool is_written(const OperandUse& use) {
+    bool written = true;
+    for_each_used_run(use, [&](const Span& span) {
+      const std::uint8_t* states = written ? shadow_->find(span) : nullptr;
+      const std::uint8_t good = expected(span);
+      if (states == nullptr || (anywhere_ && good == Shadow::kLastLaunch)) return;
+      const std::uint64_t bytes = span.end - span.begin;
+      written = find_other(states, bytes, good) == bytes;
+    });
+    return written;
+  }
+
   void check(Op op, const Command& command, const OperandUse& use) {
+    if (is_written(use)) return;
     bool reported = false;
     std::optional<bool> holds_data;  // some of the operand was written
     ElementMarks marks;
@@ -406,7 +428,7 @@ class InitCheck final : public Observer {
 
   void mark(Op op, const OperandUse& use, bool updates) {
     if (use.tensor.space == Space::kLocal && !updates) note_smaller(op, use.tensor);
-    for_each_used_span(*chip_, use, [&](const Span& span) {
+    for_each_used_run(use, [&](const Span& span) {
       if (std::uint8_t* states = shadow_->find(span)) std::memset(states, expected(span), span.end - span.begin);
     });
     if (use.tensor.space != Space::kLocal) return;
@@ -437,6 +459,7 @@ class InitCheck final : public Observer {
     }
   }
 
+  std::vector<LaneRun> runs_;
   std::shared_ptr<Findings> findings_;
   std::shared_ptr<Shadow> shadow_;
   std::shared_ptr<AllocationTable> allocations_;

@@ -11,6 +11,7 @@
 #include "device/checks/describe.hpp"
 #include "device/footprint/local_map.hpp"
 #include "device/footprint/operand_use.hpp"
+#include "device/footprint/runs.hpp"
 #include "device/memory/memories.hpp"
 
 namespace softtpu {
@@ -39,17 +40,9 @@ class ByteSet {
     }
   }
   void normalise() {
-    const auto before = [](const ByteRun& a, const ByteRun& b) { return a.begin < b.begin; };
-    if (!std::is_sorted(runs_.begin(), runs_.end(), before)) std::sort(runs_.begin(), runs_.end(), before);
-    std::size_t kept = 0;
-    for (const ByteRun& run : runs_) {
-      if (kept > 0 && run.begin <= runs_[kept - 1].end) {
-        runs_[kept - 1].end = std::max(runs_[kept - 1].end, run.end);
-      } else {
-        runs_[kept++] = run;
-      }
-    }
-    runs_.resize(kept);
+    if (!std::is_sorted(runs_.begin(), runs_.end(), begins_before))
+      std::sort(runs_.begin(), runs_.end(), begins_before);
+    join();
   }
 
   bool empty() const { return runs_.empty(); }
@@ -57,8 +50,10 @@ class ByteSet {
   auto end() const { return runs_.end(); }
 
   ByteSet& operator+=(const ByteSet& other) {
+    const auto own = static_cast<std::ptrdiff_t>(runs_.size());
     runs_.insert(runs_.end(), other.runs_.begin(), other.runs_.end());
-    normalise();
+    std::inplace_merge(runs_.begin(), runs_.begin() + own, runs_.end(), begins_before);
+    join();
     return *this;
   }
   ByteSet& operator-=(const ByteSet& other) {
@@ -93,6 +88,20 @@ class ByteSet {
   }
 
  private:
+  static bool begins_before(const ByteRun& a, const ByteRun& b) { return a.begin < b.begin; }
+  // Those in order that meet.
+  void join() {
+    std::size_t kept = 0;
+    for (const ByteRun& run : runs_) {
+      if (kept > 0 && run.begin <= runs_[kept - 1].end) {
+        runs_[kept - 1].end = std::max(runs_[kept - 1].end, run.end);
+      } else {
+        runs_[kept++] = run;
+      }
+    }
+    runs_.resize(kept);
+  }
+
   std::vector<ByteRun> runs_;
 };
 
@@ -168,9 +177,21 @@ class OverwriteCheck final : public Observer {
 
   ByteSet bytes_of(const OperandUse& use) const {
     ByteSet bytes;
-    for_each_used_span(*chip_, use, [&](const Span& span) {
+    const auto append = [&](const Span& span) {
       if (span.space == SpanSpace::kLocal && span.begin < span.end) bytes.append({span.begin, span.end});
-    });
+    };
+    if (use.role.lanes > 0 || use.role.last_channel > 0) {
+      for_each_used_span(*chip_, use, append);
+    } else {
+      const SpanSpace space = find_runs(*chip_, use.tensor, runs_);
+      // Lane by lane, as the bytes lie: nothing is left to sort then.
+      for (std::uint64_t lane = 1; lane != 0; lane <<= 1) {
+        for (LaneRun run : runs_) {
+          run.lanes &= lane;
+          if (run.lanes != 0) for_each_lane(*chip_, space, run, append);
+        }
+      }
+    }
     bytes.normalise();
     return bytes;
   }
@@ -305,6 +326,7 @@ class OverwriteCheck final : public Observer {
     findings_->add(finding);
   }
 
+  mutable std::vector<LaneRun> runs_;  // of the tensor that is looked at
   std::shared_ptr<Findings> findings_;
   const Memories* memories_ = nullptr;
   const Chip* chip_ = nullptr;

@@ -9,11 +9,10 @@
 #include <deque>
 #include <map>
 #include <optional>
-#include <tuple>
 #include <vector>
 
 #include "device/checks/describe.hpp"
-#include "device/footprint/spans.hpp"
+#include "device/footprint/runs.hpp"
 #include "device/isa/message_engine.hpp"
 #include "device/memory/memories.hpp"
 
@@ -27,9 +26,8 @@ struct Touch {
   bool operator==(const Touch&) const = default;
 };
 
-// Touches of the same bytes in up to 64 lanes of local memory, as bits; a lane is in one part. Most operands have the
-// same offsets in every lane, so that one entry of a map stands for all of them. Memory without lanes is lane 0.
-constexpr std::uint64_t kLanes = 64;
+// Touches of the same bytes in the lanes of a LaneRun; a lane is in one part. Most operands have the same offsets in
+// every lane, so that one entry of a map stands for all of them.
 class LaneTouches {
  public:
   struct Part {
@@ -99,11 +97,6 @@ std::optional<std::size_t> index_of(Engine engine) {
   if (found == kEngines.end()) return std::nullopt;
   return static_cast<std::size_t>(found - kEngines.begin());
 }
-
-// Bytes that follow each other, in each of these lanes.
-struct Run {
-  std::uint64_t begin, end, lanes;
-};
 
 class RaceCheck final : public Observer {
  public:
@@ -180,64 +173,11 @@ class RaceCheck final : public Observer {
 
   void touch(std::size_t engine, Access access, const Tensor& tensor, std::uint32_t operand) {
     const Touch self{static_cast<std::uint32_t>(commands_.size()), operand};
-    const SpanSpace space = find_runs(tensor);
-    join_lanes(space);
-    for (const Run& run : runs_) touch_run(engine, access != Access::kRead, space, run, self);
+    const SpanSpace space = find_runs(*chip_, tensor, runs_);
+    for (const LaneRun& run : runs_) touch_run(engine, access != Access::kRead, space, run, self);
   }
 
-  // Rows that follow each other are one run, in whatever order the tensor has them: maps have few entries then.
-  SpanSpace find_runs(const Tensor& tensor) {
-    runs_.clear();
-    SpanSpace space{};
-    for_each_span(*chip_, tensor, [&](const Span& span) {
-      space = span.space;
-      if (!runs_.empty() && runs_.back().end == span.begin) {
-        runs_.back().end = span.end;
-      } else if (span.begin < span.end) {
-        runs_.push_back({span.begin, span.end, 1});
-      }
-    });
-    const auto before = [](const Run& a, const Run& b) { return a.begin < b.begin; };
-    if (!std::is_sorted(runs_.begin(), runs_.end(), before)) std::sort(runs_.begin(), runs_.end(), before);
-    std::size_t count = 0;
-    for (const Run& run : runs_) {
-      if (count > 0 && run.begin <= runs_[count - 1].end) {
-        runs_[count - 1].end = std::max(runs_[count - 1].end, run.end);
-      } else {
-        runs_[count++] = run;
-      }
-    }
-    runs_.resize(count);
-    return space;
-  }
-
-  // Runs of local memory become offsets in a lane, and those of the same bytes one run with all their lanes. The lanes
-  // of the next 64 NPUs lie behind those of the first.
-  void join_lanes(SpanSpace space) {
-    if (space != SpanSpace::kLocal) return;
-    const std::uint64_t lane_bytes = chip_->local_bytes;
-    lane_runs_.clear();
-    for (const Run& run : runs_) {
-      for (std::uint64_t begin = run.begin; begin < run.end;) {
-        const std::uint64_t lane = begin / lane_bytes, end = std::min(run.end, (lane + 1) * lane_bytes);
-        const std::uint64_t moved = (lane - lane / kLanes) * lane_bytes;
-        lane_runs_.push_back({begin - moved, end - moved, std::uint64_t{1} << lane % kLanes});
-        begin = end;
-      }
-    }
-    const auto before = [](const Run& a, const Run& b) { return std::tie(a.begin, a.end) < std::tie(b.begin, b.end); };
-    std::stable_sort(lane_runs_.begin(), lane_runs_.end(), before);
-    runs_.clear();
-    for (const Run& run : lane_runs_) {
-      if (!runs_.empty() && runs_.back().begin == run.begin && runs_.back().end == run.end) {
-        runs_.back().lanes |= run.lanes;
-      } else {
-        runs_.push_back(run);
-      }
-    }
-  }
-
-  void touch_run(std::size_t engine, bool writes, SpanSpace space, const Run& run, Touch self) {
+  void touch_run(std::size_t engine, bool writes, SpanSpace space, const LaneRun& run, Touch self) {
     const auto memory = static_cast<std::size_t>(space);
     const Interval bytes(run.begin, run.end);
     for (std::size_t other = 0; other < kEngines.size(); ++other) {
@@ -256,14 +196,8 @@ class RaceCheck final : public Observer {
     map.add({bytes, LaneTouches(run.lanes, self)});
   }
 
-  // From a place in joined lanes to the place in this one of them.
-  std::uint64_t moved_by(std::uint64_t joined, int lane) const {
-    const std::uint64_t group = joined / chip_->local_bytes;
-    return (group * kLanes + static_cast<unsigned>(lane) - group) * chip_->local_bytes;
-  }
-
   // The lanes in which something was found, all of it ordered before.
-  std::uint64_t compare(const TouchMap& others, const Run& run, SpanSpace space, Touch self, bool earlier_writes,
+  std::uint64_t compare(const TouchMap& others, const LaneRun& run, SpanSpace space, Touch self, bool earlier_writes,
                         bool self_writes) {
     std::uint64_t found = 0, unordered = 0;
     const auto [begin, end] = others.equal_range(Interval(run.begin, run.end));
@@ -276,8 +210,10 @@ class RaceCheck final : public Observer {
         if (clocks_[command_of(self).engine][earlier.engine] >= earlier.tick) continue;  // a message orders them
         unordered |= lanes;
         const std::uint64_t first = std::max(at->first.lower(), run.begin), last = std::min(at->first.upper(), run.end);
-        const std::uint64_t moved = space == SpanSpace::kLocal ? moved_by(first, std::countr_zero(lanes)) : 0;
-        report(part.touch, self, space, first + moved, last + moved, earlier_writes, self_writes);
+        const auto placed = [&](std::uint64_t byte) {
+          return space == SpanSpace::kLocal ? place_in_lane(*chip_, byte, std::countr_zero(lanes)) : byte;
+        };
+        report(part.touch, self, space, placed(first), placed(last - 1) + 1, earlier_writes, self_writes);
       }
     }
     return found & ~unordered;
@@ -320,7 +256,7 @@ class RaceCheck final : public Observer {
   std::array<Clock, kEngines.size()> clocks_{};  // what each engine knows to have happened
   std::map<int, Clock> messages_;
   std::deque<std::uint64_t> reported_;
-  std::vector<Run> runs_, lane_runs_;  // of the tensor that is looked at
+  std::vector<LaneRun> runs_;  // of the tensor that is looked at
 };
 
 }  // namespace
