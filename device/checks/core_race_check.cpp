@@ -88,8 +88,8 @@ struct Point {
 // One launch's part of what the cores share.
 struct Board {
   std::atomic<int> lock{0};  // of what follows
-  std::atomic<int> storing{
-      0};                    // a network's instruction stores: what it has stored is looked at before another one does
+  // A network's instruction stores: what it has stored is looked at before another one does.
+  std::atomic<int> storing{0};
   std::uint32_t serial = 0;  // of the launch
   int ended = 0;             // cores, each once for each group
   std::uint64_t next = 0;

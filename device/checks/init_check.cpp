@@ -119,7 +119,7 @@ class InitCheck final : public Observer {
   // What is touched at most, as few spans, without coordinates.
   template <class F>
   void for_each_used_run(const OperandUse& use, F f) {
-    if (use.role.lanes > 0 || use.role.last_channel > 0) return for_each_used_span(*chip_, use, f);
+    if (!is_whole(use)) return for_each_used_span(*chip_, use, f);
     const SpanSpace space = find_runs(*chip_, use.tensor, runs_);
     for (const LaneRun& run : runs_) for_each_lane(*chip_, space, run, f);
   }

@@ -180,7 +180,7 @@ class OverwriteCheck final : public Observer {
     const auto append = [&](const Span& span) {
       if (span.space == SpanSpace::kLocal && span.begin < span.end) bytes.append({span.begin, span.end});
     };
-    if (use.role.lanes > 0 || use.role.last_channel > 0) {
+    if (!is_whole(use)) {
       for_each_used_span(*chip_, use, append);
     } else {
       const SpanSpace space = find_runs(*chip_, use.tensor, runs_);

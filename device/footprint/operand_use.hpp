@@ -20,6 +20,9 @@ struct OperandUse {
 
 void for_each_use(const Command& command, const std::function<void(const OperandUse&)>& f);
 
+// Every element is touched at most, so that runs of the tensor (runs.hpp) are those of the use.
+inline bool is_whole(const OperandUse& use) { return use.role.lanes == 0 && use.role.last_channel == 0; }
+
 // The spans that are touched at most.
 template <class F>
 void for_each_used_span(const Chip& chip, const OperandUse& use, F f) {

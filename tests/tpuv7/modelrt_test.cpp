@@ -109,6 +109,15 @@ class ModelRt : public Rt {
     EXPECT_EQ(at, to.size());
     return to;
   }
+  // Inputs, launch and outputs, one behind the other.
+  Bytes run_in_stream(Case& of) {
+    queue_inputs(of);
+    EXPECT_EQ(tpuRtLaunchNetAsync(of.net, of.inputs.data(), of.outputs.data(), of.name.c_str(), stream_), tpuRtSuccess);
+    Bytes result(of.out.size());
+    queue_outputs(of, result);
+    EXPECT_EQ(tpuRtStreamSynchronize(stream_), tpuRtSuccess);
+    return result;
+  }
   tpuRtStatus_t launch(Case& of) {
     return tpuRtLaunchNet(of.net, of.inputs.data(), of.outputs.data(), of.name.c_str(), stream_);
   }
@@ -120,11 +129,7 @@ class ModelRt : public Rt {
 TEST_F(ModelRt, NetworksInAStreamGiveTheRecordedBytes) {
   for (const char* file : kNetworks) {
     Case of = load(file);
-    queue_inputs(of);
-    EXPECT_EQ(tpuRtLaunchNetAsync(of.net, of.inputs.data(), of.outputs.data(), of.name.c_str(), stream_), tpuRtSuccess);
-    Bytes result(of.out.size());
-    queue_outputs(of, result);
-    EXPECT_EQ(tpuRtStreamSynchronize(stream_), tpuRtSuccess);
+    Bytes result = run_in_stream(of);
     EXPECT_TRUE(result == of.out) << file;
     std::fill(result.begin(), result.end(), 0);
     EXPECT_EQ(launch(of), tpuRtSuccess) << "the same again, waiting";
@@ -283,12 +288,7 @@ struct ModelRtBm1690 : ModelRt {
 TEST_F(ModelRtBm1690, NetworksOfOneAndOfEightCoresGiveTheRecordedBytes) {
   for (const char* file : {"bm1690/embedding_F16", "bm1690/conv_relu_INT8", "bm1690_8/conv_3d_F32"}) {
     Case of = load(file);
-    queue_inputs(of);
-    EXPECT_EQ(tpuRtLaunchNetAsync(of.net, of.inputs.data(), of.outputs.data(), of.name.c_str(), stream_), tpuRtSuccess);
-    Bytes result(of.out.size());
-    queue_outputs(of, result);
-    EXPECT_EQ(tpuRtStreamSynchronize(stream_), tpuRtSuccess);
-    EXPECT_TRUE(result == of.out) << file;
+    EXPECT_TRUE(run_in_stream(of) == of.out) << file;
     EXPECT_EQ(tpuRtUnloadNet(of.net), tpuRtSuccess);
   }
 }
