@@ -24,10 +24,12 @@ namespace softtpu::cli {
 namespace {
 
 struct ApiOptions {
-  std::string chip;     // "": both interfaces
-  std::string filter;   // a function's name, for its manual; else only functions whose name contains this text
-  std::string search;   // words: functions whose description holds them
-  bool ledger = false;  // the ledger also for a whole name
+  std::string chip;                // "": both interfaces
+  std::vector<std::string> words;  // as given: a name, or several words
+  std::string filter;  // a function's name, for its manual; else only functions whose name contains this text
+  std::vector<std::string> search_words;  // as given behind --search
+  std::string search;                     // words: functions whose description holds them
+  bool ledger = false;                    // the ledger also for a whole name
   bool json = false;
 };
 
@@ -308,8 +310,7 @@ int list_ledger(const ApiOptions& options, const std::optional<Chip>& of) {
       fmt::print("{:<55} {:<8} {}\n", row.name, to_text(row.engine), found.detail);
     }
   }
-  if (list.empty() && totals.empty() && !options.filter.empty())
-    return refuse_name(FunctionReference(), options.filter);
+  if (totals.empty() && !options.filter.empty()) return refuse_name(FunctionReference(), options.filter);
   if (options.json) {
     fmt::print("{}\n", list.dump(1));
     return 0;
@@ -319,6 +320,22 @@ int list_ledger(const ApiOptions& options, const std::optional<Chip>& of) {
     summary += fmt::format("{}{} {}", summary.empty() ? "" : ", ", count, state);
   fmt::print("{}\n", summary.empty() ? "no function matches" : summary);
   return 0;
+}
+
+bool is_in_a_name(const std::string& text, const std::optional<Chip>& chip) {
+  return std::any_of(all_ops().begin(), all_ops().end(), [&](const OpInfo& row) {
+    return (!chip || row.api == chip->api) && row.name.find(text) != std::string_view::npos;
+  });
+}
+
+// A name that no function has and no function's name contains: what the manual says about the word, if anything.
+int find_otherwise(const FunctionReference& reference, ApiOptions options, const std::optional<Chip>& chip) {
+  options.search = options.filter;
+  if (reference.search(options.search, [](const std::string&) { return false; }).empty())
+    return refuse_name(reference, options.filter);
+  fmt::print(stderr, "softtpu api: no function's name contains \"{}\"; functions for this purpose:\n",
+             escape_controls(options.filter));
+  return show_search(reference, options, chip);
 }
 
 int run_api(const ApiOptions& options) {
@@ -336,7 +353,15 @@ int run_api(const ApiOptions& options) {
   if (!options.search.empty()) return show_search(reference, options, chip);
   if (reference.has(options.filter)) return show_function(reference, options, chip);
   if (const auto name = reference.find_name(options.filter)) return show_name(reference, *name, options);
+  if (!is_in_a_name(options.filter, chip)) return find_otherwise(reference, options, chip);
   return list_ledger(options, chip);
+}
+
+// One word is a name, several are what a function is for.
+void settle(ApiOptions& options) {
+  options.search = fmt::format("{}", fmt::join(options.search_words, " "));
+  if (options.words.size() == 1) options.filter = options.words.front();
+  if (options.words.size() > 1) options.search = fmt::format("{}", fmt::join(options.words, " "));
 }
 
 }  // namespace
@@ -344,14 +369,18 @@ int run_api(const ApiOptions& options) {
 Run add_api(CLI::App& app) {
   auto options = std::make_shared<ApiOptions>();
   app.add_option("--chip", options->chip, "what holds on this chip; in lists only its functions");
-  app.add_option("name", options->filter,
-                 "a function: its manual; a type, enumerator or macro: its declaration; any other text: the functions "
-                 "whose name contains it");
-  app.add_option("--search", options->search, "functions whose description holds these words");
+  app.add_option(
+      "name", options->words,
+      "a function: its manual; a type, enumerator or macro: its declaration; a part of a name: the functions "
+      "whose name contains it; other words: functions for this purpose");
+  app.add_option("--search", options->search_words, "functions whose description holds these words");
   app.add_flag("--ledger", options->ledger, "how each function is known to be right, also for a whole name");
   app.add_flag("--json", options->json, "as JSON");
   app.footer("Exit status: 0; 1 when no function has that name or those words; 2 when no chip has that name.");
-  return [options] { return run_api(*options); };
+  return [options] {
+    settle(*options);
+    return run_api(*options);
+  };
 }
 
 }  // namespace softtpu::cli

@@ -134,6 +134,11 @@ Result<void> check_extents(const LayoutOptions& options, const LayoutRow& layout
 
 // Fills shape and, for a matrix, the columns that exist.
 Result<void> parse_shape(const LayoutOptions& options, const LayoutRow& layout, LayoutSubject& subject) {
+  if (options.shape.empty())
+    return usage(fmt::format("--shape is missing; for the layout {}: {}", layout.name,
+                             layout.shape == 4   ? "--shape 1,64,28,28"
+                             : layout.shape == 2 ? "--shape 128,256 --width 32"
+                                                 : "--shape 256 --width 32"));
   const auto numbers = parse_list("--shape", options.shape, layout.shape);
   if (!numbers) return numbers.error();
   if (auto good = check_extents(options, layout, *numbers); !good) return good;
