@@ -12,6 +12,7 @@
 #include <regex>
 
 #include "device/chip/limits.hpp"
+#include "device/core/execution.hpp"
 #include "device/timing/command_cost.hpp"
 #include "tests/grid/recipes.hpp"
 #include "tests/manual/type_boxes.hpp"
@@ -27,6 +28,17 @@ using nlohmann::json;
 
 constexpr std::size_t kMostTypeParameters = 4;
 
+// Whether its rules look at values in memory, or the kernel gets one.
+bool needs_values_of(const Command& command) {
+  if (std::holds_alternative<DmaMaskSelectCmd>(command) || std::holds_alternative<DmaNonzeroCmd>(command)) return true;
+  return std::visit(
+      [](const auto& cmd) {
+        if constexpr (requires { cmd.rules_read_memory(); }) return static_cast<bool>(cmd.rules_read_memory());
+        return false;
+      },
+      command);
+}
+
 // Adds up what the commands of a launch cost on the chip.
 class CostSum : public Observer {
  public:
@@ -35,6 +47,7 @@ class CostSum : public Observer {
     if (model) model_ = std::move(*model);
   }
   void before(Op op, const Command& command) override {
+    needs_values = needs_values || needs_values_of(command);
     if (model_ == nullptr || std::holds_alternative<ControlCmd>(command)) return;
     const CommandCost cost = model_->cost(op, command);
     start_us += cost.start_us;
@@ -43,10 +56,18 @@ class CostSum : public Observer {
   }
   double start_us = 0, work_us = 0;
   int commands = 0;
+  bool needs_values = false;
 
  private:
   std::unique_ptr<CostModel> model_;
 };
+
+// Rules alone are asked: nothing is computed where they do not look at values. Half of the time.
+void compute(bool wanted) {
+  Settings settings;
+  settings.time = wanted ? "" : "only-silent";
+  EXPECT_TRUE(choose_execution(settings));
+}
 
 bool is_type(const Parameter& parameter) { return parameter.type == "data_type_t"; }
 bool is_bias(const Parameter& parameter) { return parameter.name == "bias_addr" || parameter.name == "bias_dtype"; }
@@ -161,16 +182,19 @@ class Limits {
     for (std::size_t at = 0; at < valid_.size(); ++at) {
       if (is_type(parameter(at))) valid_[at] = number_here(static_cast<int>(valid_[at].number));
     }
+    compute(true);
     std::memset(device_.local<std::uint8_t>(0, 0), 0, device_.chip().local_mem.bytes);
     if (const grid::Preparation* preparation = find_preparation(recipes_, function.name))
       device_.run([&] { preparation->kernel(valid_); });
     messages_.clear();
     cost_->start_us = cost_->work_us = 0;
     cost_->commands = 0;
+    cost_->needs_values = false;
     // Only this call is looked at; an observed launch costs more (its stack is painted).
     device_.core().observe(true);
     refusal_ = ask(valid_);
     device_.core().observe(false);
+    compute(cost_->needs_values);
     return refusal_.empty();
   }
 
