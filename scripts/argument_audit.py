@@ -319,7 +319,7 @@ def run_unit_tests(program, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--unit-tests", type=pathlib.Path, metavar="PROGRAM", default=ROOT / "build/dev/bin/audited_unit_tests")
-    parser.add_argument("--log", type=pathlib.Path, help="what that program has written (SOFTTPU_ARGUMENT_LOG), instead of running it")
+    parser.add_argument("--log", type=pathlib.Path, nargs="+", metavar="FILE", help="what that program has written (SOFTTPU_ARGUMENT_LOG), instead of running it")
     parser.add_argument("--golden", type=pathlib.Path, nargs="+", metavar="FOLDER", help="other recorded cases, for a look: prints what is still open with them")
     parser.add_argument("--write", action="store_true", help="take closed gaps off the list")
     parser.add_argument("--chip", help="what no recorded case of this chip varies")
@@ -333,8 +333,8 @@ def main():
     if options.chip:
         return print_gaps_of(options.chip, functions, options)
     with tempfile.TemporaryDirectory() as name:
-        log = options.log or run_unit_tests(options.unit_tests, pathlib.Path(name))
-        generated = list(generated_cases(log, functions))
+        logs = options.log or [run_unit_tests(options.unit_tests, pathlib.Path(name))]
+        generated = [case for log in logs for case in generated_cases(log, functions)]
     folders = [ROOT / "tests/golden", *(options.golden or [])]
     now = gaps_of(functions, [*recorded_cases(folders, functions), *generated])
     found = facts(now)

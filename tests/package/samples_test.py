@@ -6,6 +6,8 @@ import tempfile
 
 from package_test import run
 
+# What a sample is run with where all that it does takes long; ctest runs all of it in the build tree.
+ARGUMENTS = {"bm1684_contest": ["softmax"]}
 SAMPLES = pathlib.Path(__file__).resolve().parent.parent.parent / "samples"
 
 
@@ -19,7 +21,7 @@ def main():
         for sample in sorted(file.parent for file in SAMPLES.glob("*/CMakeLists.txt")):
             run("cmake", "-G", "Ninja", "-S", sample, "-B", folder / sample.name, f"-DCMAKE_PREFIX_PATH={folder / 'softtpu'}")
             run("cmake", "--build", folder / sample.name)
-            print(f"{sample.name}: {run(folder / sample.name / sample.name).splitlines()[-1]}")
+            print(f"{sample.name}: {run(folder / sample.name / sample.name, *ARGUMENTS.get(sample.name, [])).splitlines()[-1]}")
 
 
 if __name__ == "__main__":
