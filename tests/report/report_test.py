@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes the pages of `softtpu report` for a sample and for a racy kernel, and looks at them in a headless Chromium.
 
-The pages and their pictures stay in the output folder. Without a browser the pages' text is still checked, and the exit
+The pages stay in the output folder, with --pictures pictures of them too. Without a browser the pages' text is still checked, and the exit
 status is 77 (skipped)."""
 import argparse
 import html
@@ -50,7 +50,7 @@ def framed(page, text, width):
     return frame
 
 
-def look_at(browser, page, width, scheme):
+def look_at(browser, page, width, scheme, pictures):
     """What the browser shows, as counted by check_page.js."""
     text = page.read_text(encoding="utf-8")
     script = (HERE / "check_page.js").read_text(encoding="utf-8")
@@ -61,10 +61,11 @@ def look_at(browser, page, width, scheme):
     found = re.search(r'<pre id="result">(.*?)</pre>', dom.rsplit("</iframe>", 1)[-1], re.S)
     assert found, f"{page}: the page's script did not run to its end"
     result = json.loads(html.unescape(found.group(1)))
-    frame = framed(page, text, width)
-    browse(browser, frame, scheme, f"--window-size={window},{2700 if width > 600 else 5200}",
-           f"--screenshot={page.with_suffix(f'.{width}.{scheme}.png')}")
-    frame.unlink()
+    if pictures:
+        frame = framed(page, text, width)
+        browse(browser, frame, scheme, f"--window-size={window},{2700 if width > 600 else 5200}",
+               f"--screenshot={page.with_suffix(f'.{width}.{scheme}.png')}")
+        frame.unlink()
     print(f"{page.name}, {width} pixels, {scheme}: {result}")
     return result
 
@@ -91,6 +92,7 @@ def main():
     parser.add_argument("--sample", required=True)
     parser.add_argument("--racy", nargs=2, required=True, metavar=("HOST", "MODULE"))
     parser.add_argument("--output", required=True, type=pathlib.Path)
+    parser.add_argument("--pictures", action="store_true", help="also write what the browser shows to PAGE.WIDTH.SCHEME.png")
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
     sample, racy, crash, small, damaged, network = (options.output / f"{name}.html" for name in ("sample", "racy", "crash", "small", "damaged", "network"))
@@ -116,7 +118,7 @@ def main():
     others = ((small, {"blocks": 6}), (crash, {"failures": 1}), (network, {"layers": 5}))
     for width, scheme, pages in ((1280, "light", both + others), (1280, "dark", both), (390, "light", both), (390, "dark", both + others)):
         for page, least in pages:
-            result = look_at(browser, page, width, scheme)
+            result = look_at(browser, page, width, scheme, options.pictures)
             expect(page, result, least)
             assert result["dark"] == (scheme == "dark"), f"{page}: {scheme} is not heard"
             assert result["selectors"] == (page != crash), f"{page}: there is something, or nothing, to choose from"

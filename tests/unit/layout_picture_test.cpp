@@ -149,7 +149,7 @@ TEST(LayoutPicture, RefusesWhatCannotBe) {
   EXPECT_THAT(refusal(demo("1,5,16,16")), HasSubstr("needs 2048 bytes (2 KiB) per NPU from offset 0; an NPU has 1024"));
   EXPECT_EQ(refusal(demo("2,5,3")), "--shape \"2,5,3\" is not 4 whole numbers separated by commas");
   EXPECT_EQ(refusal(demo("2,5,3,-4")), "--shape \"2,5,3,-4\" is not 4 whole numbers separated by commas");
-  EXPECT_EQ(refusal(demo("")), "--shape \"\" is not 4 whole numbers separated by commas");
+  EXPECT_EQ(refusal(demo("")), "--shape is missing; for the layout aligned: --shape 1,64,28,28");
   EXPECT_THAT(refusal(demo("2,0,3,4")), HasSubstr("C is 0, outside 1..65535"));
   EXPECT_THAT(refusal(demo("2,99999999999,3,4")), HasSubstr("C is 99999999999, outside 1..65535"));
   EXPECT_THAT(refusal(demo("65535,65535,65535,65535", "continuous")),
