@@ -131,7 +131,7 @@ class Bmodel(unittest.TestCase):
         text = softtpu("time", path, "--layers", 3)
         self.assertRegex(text, r"attention_small, stage 0: 0\.\d+ ms \+- \d+ % \(\d+ networks of this precision\), mostly ")
         self.assertRegex(text, r"rests on \d+ % fitted")
-        self.assertRegex(text, r"layers .*: bound by .*, next ")
+        self.assertRegex(text, r"layers .*: bound by .*(, next | alone)")
         self.assertIn("device memory: ", text)
         (row,) = json.loads(softtpu("time", path, "--json"))
         self.assertEqual((row["network"], row["chip"], row["precision"]), ("attention_small", "BM1684X", "F16"))

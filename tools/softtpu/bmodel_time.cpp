@@ -33,13 +33,15 @@ Spent bound_of(const Moment& end) {
   return static_cast<Spent>(std::max_element(end.spent.begin(), end.spent.end()) - end.spent.begin());
 }
 
+const std::string kNothing = "nothing";
+
 // What limits a layer, and what would if that cost nothing.
 std::pair<std::string, std::string> limits_of(const LayerTime& layer) {
   std::array<std::pair<double, std::string>, 3> parts = {std::pair(layer.products_us, std::string("products")),
                                                          std::pair(layer.other_us, std::string("other BDC work")),
                                                          std::pair(layer.ddr_us, std::string("DDR"))};
   std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-  return {parts[0].second, parts[1].first > 0 ? parts[1].second : "nothing"};
+  return {parts[0].second, parts[1].first > 0 ? parts[1].second : kNothing};
 }
 
 Json to_json(const NetworkTime& time, std::size_t most_layers) {
@@ -103,8 +105,8 @@ void print_text(const NetworkTime& time, std::size_t most_layers) {
   for (std::size_t i = 0; i < std::min(most_layers, time.layers.size()); ++i) {
     const LayerTime& layer = time.layers[i];
     const auto [bound, next] = limits_of(layer);
-    print_escaped("   {} {:9.1f} us {:>5}x {}: bound by {}, next {}\n", i == 0 ? "layers  " : "        ", layer.us(),
-                  layer.commands, layer.name, bound, next);
+    print_escaped("   {} {:9.1f} us {:>5}x {}: bound by {}{}\n", i == 0 ? "layers  " : "        ", layer.us(),
+                  layer.commands, layer.name, bound, next == kNothing ? " alone" : ", next " + next);
   }
 }
 
