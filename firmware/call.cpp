@@ -68,7 +68,12 @@ Dtype Call::type_in(std::string_view name, int code, TypeSet allowed) const {
   if (!known) return Dtype::kInt8;
   if (chip().has(Quirk::kTypesByFunction)) {
     const auto& refused = chip().refused;
-    if (refused.find(fmt::format("{} {}", info(op_).name, to_text(*type))) != refused.end()) {
+    const std::string_view function = info(op_).name;
+    const auto is_refused = [&](const std::string& what) { return refused.find(what) != refused.end(); };
+    // Steps of another function are the chip's own: its refusals of single arguments speak of what kernels call.
+    const bool step = core_.composite() && core_.composite() != op_;
+    if (is_refused(fmt::format("{} {}", function, to_text(*type))) ||
+        (!step && is_refused(fmt::format("{}({}) {}", function, name, to_text(*type))))) {
       const char* form = "{argument} ({value}) is not a type of this function on {limit}.";
       core_.fault(ErrorKind::kUnsupported,
                   Refusal{.op = op_, .wrong = {form, std::string(name), std::string(to_text(*type)), chip().name}});

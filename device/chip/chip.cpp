@@ -308,8 +308,9 @@ void read_type_numbers(Reader& reader, Chip& chip) {
   if (!inner.complaint.empty()) reader.complain("type_numbers", "is wrong: " + inner.complaint);
 }
 
-// Types that functions refuse: of names as in "refused", whether they do. Of two names the longer one counts. They are
-// kept beside the functions that are refused as a whole, as "FUNCTION TYPE".
+// Types that functions refuse: of names as in "refused", whether they do. Of two names the longer one counts. A name
+// that ends with "(ARGUMENT)" speaks of that argument alone. They are kept beside the functions that are refused as a
+// whole, as "FUNCTION TYPE" and "FUNCTION(ARGUMENT) TYPE".
 void read_refused_types(Reader& reader, Chip& chip) {
   if (!reader.has("refused_types")) return;
   const Json& refused = reader.object().at("refused_types");
@@ -328,10 +329,11 @@ void read_refused_types(Reader& reader, Chip& chip) {
     std::stable_sort(names.begin(), names.end(),
                      [](const auto& a, const auto& b) { return a.first.size() < b.first.size(); });
     for (const auto& [name, refuses] : names) {
-      const std::vector<std::string> functions = functions_named(name);
+      const std::size_t argument = std::min(name.find('('), name.size());
+      const std::vector<std::string> functions = functions_named(name.substr(0, argument));
       if (functions.empty()) return reader.complain(member + "." + name, "is no function");
       for (const std::string& function : functions) {
-        const std::string key = fmt::format("{} {}", function, type_name);
+        const std::string key = fmt::format("{}{} {}", function, name.substr(argument), type_name);
         refuses ? void(chip.refused[key] = "the function does not take this type") : void(chip.refused.erase(key));
       }
     }

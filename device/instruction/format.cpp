@@ -1,8 +1,10 @@
 #include "device/instruction/format.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdlib>
+#include <iterator>
 
 namespace softtpu::stream {
 namespace {
@@ -204,28 +206,38 @@ const InstructionSet& InstructionSet::bm1684x() {
 }
 
 const InstructionSet* InstructionSet::find_chip(std::string_view chip) {
-  if (chip == "bm1684x") return &bm1684x();
-#define SOFTTPU_CHIP(name, rows)           \
-  if (chip == name) {                      \
-    static const InstructionSet set{rows}; \
-    return &set;                           \
-  }
-  SOFTTPU_CHIP("bm1684", kBm1684)
-  SOFTTPU_CHIP("bm1684x2", kBm1684x2)
-  SOFTTPU_CHIP("bm1690e", kBm1690e)
-  SOFTTPU_CHIP("cv184x", kCv184x)
-  SOFTTPU_CHIP("sgtpuv8", kSgtpuv8)
-  SOFTTPU_CHIP("sg2380", kSg2380)
-#undef SOFTTPU_CHIP
-  if (chip == "bm1688" || chip == "cv186x") {
+  // By the names that files of networks have; a set is made when it is first asked for.
+  struct Named {
+    std::string_view name;
+    const InstructionSet& (*set)();
+  };
+  constexpr auto kOfBm1688 = []() -> const InstructionSet& {
     static const InstructionSet set{kBm1688, kBm1688Codes};
-    return &set;
+    return set;
+  };
+#define SOFTTPU_SET(name, ...)                      \
+  Named {                                           \
+    name, []() -> const InstructionSet& {           \
+      static const InstructionSet set{__VA_ARGS__}; \
+      return set;                                   \
+    }                                               \
   }
-  if (chip == "bm1690") {
-    static const InstructionSet set{kBm1690, kBm1690Codes};
-    return &set;
-  }
-  return nullptr;
+  static constexpr Named kSets[] = {
+      {"bm1684x", &InstructionSet::bm1684x},
+      {"bm1688", kOfBm1688},
+      {"cv186x", kOfBm1688},
+      SOFTTPU_SET("bm1684", kBm1684),
+      SOFTTPU_SET("bm1684x2", kBm1684x2),
+      SOFTTPU_SET("bm1690", kBm1690, kBm1690Codes),
+      SOFTTPU_SET("bm1690e", kBm1690e),
+      SOFTTPU_SET("cv184x", kCv184x),
+      SOFTTPU_SET("sgtpuv8", kSgtpuv8),
+      SOFTTPU_SET("sg2380", kSg2380),
+  };
+#undef SOFTTPU_SET
+  const auto* const found =
+      std::find_if(std::begin(kSets), std::end(kSets), [&](const Named& one) { return one.name == chip; });
+  return found == std::end(kSets) ? nullptr : &found->set();
 }
 
 const Format* InstructionSet::find(Unit unit, bool short_form, unsigned operation, unsigned function) const {

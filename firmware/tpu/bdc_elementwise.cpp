@@ -17,6 +17,7 @@ void unary(const Call& call, UnaryMode mode, Rounding rounding, local_addr_t dst
            const dim4* shape, const dim4* dst_stride, const dim4* src_stride, data_type_t dtype) {
   const Dim4 dim = call.dim("shape", shape);
   const Dtype type = call.dtype("dtype", dtype);
+  if (dst_addr == src_addr) call.dtype("dtype in place", dtype);
   call.issue(UnaryCmd{mode, rounding, call.local(dst_addr, dim, dst_stride, type),
                       call.local(src_addr, dim, src_stride, type)});
 }

@@ -29,6 +29,7 @@ class Convolution {
     const Dim4 shape = output_shape(cmd_.src.shape, channels, cmd_.window);
     cmd_.dst = call_.local(addr, shape, call_.dtype("output_dtype", type));
     cmd_.add_old = add_old;
+    if (add_old) call_.dtype("output_dtype with result_add", type);
     return *this;
   }
   Convolution& weight(local_addr_t addr, Dtype type) {

@@ -99,6 +99,16 @@ TEST(ChipDescription, RefusesTypesOfFunctions) {
   EXPECT_FALSE(chip->refused.contains("tpu_bdc_w_gather fp16"));
 }
 
+TEST(ChipDescription, RefusesTypesOfSingleArguments) {
+  const Result<Chip> chip = parse_chip(
+      R"json({"base": "bm1688", "name": "mine",
+              "refused_types": {"fp16": {"tpu_bdc_fp_exponent_part(dst_dtype)": true}}})json",
+      "x");
+  ASSERT_TRUE(chip) << chip.error().text;
+  EXPECT_TRUE(chip->refused.contains("tpu_bdc_fp_exponent_part(dst_dtype) fp16"));
+  EXPECT_FALSE(chip->refused.contains("tpu_bdc_fp_exponent_part fp16"));
+}
+
 TEST(ChipDescription, MayTellAnL2ThatItDoesNotHave) {
   const Result<Chip> chip = load_chip("cv184x");
   ASSERT_TRUE(chip) << chip.error().text;

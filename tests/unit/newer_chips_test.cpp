@@ -579,6 +579,54 @@ TEST(NewerChips, MinimaOfPlanesAndRows) {
   EXPECT_THAT(reduce(tpu_bdc_hw_reduce, 3).text, testing::HasSubstr("reduce_op (3) is not determined"));
 }
 
+// Where a function refuses a type for one of its arguments alone (golden bm1684x2, cv184x).
+TEST(NewerChips, RefuseTypesOfSingleArguments) {
+  TestDevice device("bm1684x2");
+  const dim4 shape{1, 1, 1, 1};
+  *device.local<float>(0, 0) = 8.0F;
+  const auto exponent = [&](data_type_t dst, data_type_t src) {
+    return device.run([&] { tpu_bdc_fp_exponent_part(kBank, 0, &shape, dst, src); });
+  };
+  EXPECT_THAT(exponent(DT_FP32, DT_FP32).text, testing::HasSubstr("dst_dtype (fp32) is not a type of this function"));
+  EXPECT_TRUE(exponent(DT_INT32, DT_FP32).ok);
+  // It is a step of functions that take floats.
+  const auto logarithm = device.run([&] {
+    tpu_bdc_load_fp32_log_coeff(2 * kBank);
+    tpu_bdc_fp32_log(kBank, 0, 3 * kBank, 2 * kBank, &shape);
+  });
+  EXPECT_TRUE(logarithm.ok) << logarithm.text;
+
+  TestDevice small("cv184x");
+  const auto inverse = [&](local_addr_t dst, data_type_t type) {
+    return small.run([&] { tpu_bdc_not(dst, 0, &shape, nullptr, nullptr, type); });
+  };
+  EXPECT_THAT(inverse(0, DT_INT8).text, testing::HasSubstr("dtype in place (int8) is not a type of this function"));
+  EXPECT_TRUE(inverse(kBank, DT_INT8).ok);
+  EXPECT_TRUE(inverse(0, DT_INT32).ok);
+}
+
+// Other chips refuse them.
+TEST(NewerChips, TakeIndicesThatNameNoElement) {
+  const dim4 shape{1, 1, 1, 2};
+  const auto move = [&](TestDevice& device, auto function) {
+    const float elements[] = {3.0F, 4.0F}, old[] = {5.0F, 6.0F};
+    std::memcpy(device.local<float>(0, kBank), elements, sizeof(elements));
+    std::memcpy(device.local<float>(0, 0), old, sizeof(old));
+    *device.local<std::uint16_t>(0, 2 * kBank) = 7;
+    *device.local<std::uint16_t>(1, 2 * kBank) = 0;
+    return device.run([&] { function(0, kBank, 2 * kBank, &shape, 2, DT_FP32, DT_UINT16); });
+  };
+  TestDevice device("bm1684x2");
+  ASSERT_TRUE(move(device, tpu_bdc_w_gather).ok);
+  EXPECT_EQ(device.local<float>(0, 0)[0], 0.0F);
+  EXPECT_EQ(device.local<float>(0, 0)[1], 3.0F);
+  ASSERT_TRUE(move(device, tpu_bdc_w_scatter).ok);
+  EXPECT_EQ(device.local<float>(0, 0)[0], 4.0F);
+  EXPECT_EQ(device.local<float>(0, 0)[1], 6.0F);
+  TestDevice other("bm1690");
+  EXPECT_THAT(move(other, tpu_bdc_w_gather).text, testing::HasSubstr("index 0 is not below the extent"));
+}
+
 // CV184X refuses them, where other chips move whole rows.
 TEST(NewerChips, ExchangeBatchesAndChannelsByUnitStrides) {
   TestDevice device("cv184x");

@@ -56,6 +56,19 @@ void gather_plane(T* dst, const T* param, const Positions& positions, const Gath
   }
 }
 
+// The same where indices may name no element: zeros, and elements that are left out.
+template <class T>
+void move_plane_within(T* dst, const T* param, const Positions& positions, bool scatter) {
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    const bool inside = positions[i] != kOutside;
+    if (!scatter) {
+      dst[i] = inside ? param[positions[i]] : T{};
+    } else if (inside) {
+      dst[positions[i]] = param[i];
+    }
+  }
+}
+
 template <class T>
 void scatter_plane(T* dst, const T* param, const Positions& positions) {
   by_fours(positions.size(), [&](std::size_t i) { dst[positions[i]] = param[i]; });
@@ -67,7 +80,9 @@ void move_rows(T* dst, const T* param, const Positions& positions, const GatherC
   const int width = cmd.dst.shape.w;
   for (std::size_t i = 0; i < positions.size(); ++i) {
     const auto walked = static_cast<std::int64_t>(i);
-    if (cmd.scatter) {
+    if (positions[i] == kOutside) {  // zeros, or left out: by the rules only where the chip takes it
+      if (!cmd.scatter) std::fill_n(dst + walked * cmd.dst.stride.h, width, T{});
+    } else if (cmd.scatter) {
       std::copy_n(param + walked * cmd.param.stride.h, width, dst + positions[i] * cmd.dst.stride.h);
     } else if (positions[i] != kNoPosition) {
       std::copy_n(param + positions[i] * cmd.param.stride.h, width, dst + walked * cmd.dst.stride.h);
@@ -85,6 +100,7 @@ void gather(const Memories& mem, const GatherCmd& cmd) {
   T constant;
   std::memcpy(&constant, &cmd.constant.bits, sizeof(T));
   const auto count = static_cast<std::size_t>(index.count());
+  const bool beyond = takes_indices_beyond(mem.chip(), cmd);
   std::uint32_t* shared = room<std::uint32_t, struct Shared>(index.count());
   if (!index.per_channel()) index.read(0, 0, shared);
   const std::int64_t steps = cmd.dst.shape.elements() + std::int64_t{cmd.dst.shape.n} * cmd.param.shape.elements();
@@ -95,6 +111,7 @@ void gather(const Memories& mem, const GatherCmd& cmd) {
     T* out = dst.at<T>(n, c, 0, 0);
     const T* in = param.at<T>(index.per_channel() ? 0 : n, c, 0, 0);
     if (cmd.mode == GatherMode::kBatchH) return move_rows(out, in, positions, cmd, constant);
+    if (beyond) return move_plane_within(out, in, positions, cmd.scatter);
     if (cmd.scatter) return scatter_plane(out, in, positions);
     gather_plane(out, in, positions, cmd, constant);
   });

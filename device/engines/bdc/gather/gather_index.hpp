@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "device/chip/rules.hpp"
 #include "device/engines/bdc/gather/command.hpp"
 #include "device/memory/memories.hpp"
 #include "device/memory/tensor_view.hpp"
@@ -15,6 +16,11 @@ namespace softtpu {
 inline constexpr std::uint32_t kNoPosition = ~0U;
 // An index that names no element.
 inline constexpr std::uint32_t kOutside = ~0U - 1;
+
+// Whether indices may name no element: gathers give zeros there, and scatters leave it out.
+inline bool takes_indices_beyond(const Chip& chip, const GatherCmd& cmd) {
+  return chip.has(Quirk::kGathersFill) && !cmd.exception && cmd.mode != GatherMode::kBatchW;
+}
 
 class GatherIndex {
  public:
