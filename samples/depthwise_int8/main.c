@@ -7,6 +7,7 @@ enum { N = 2, C = 80, H = 30, W = 33, IN_ZERO = -7 };
 static signed char in[N][C][H][W], weights[C][3][3];
 static unsigned char out[N][C][H / 2][W / 2];
 static int bias[C], requant[C][3];  // multiplier, shift, offset
+static int records[C][2];           // the same, as later chips than BM1684X have them
 
 static int convolved(int n, int c, int y, int x) {
   long long sum = bias[c];
@@ -45,16 +46,25 @@ int main(int argc, char** argv) {
     requant[c][1] = -random_int(36, 38);
   }
   open_device(argc > 1 ? argv[1] : KERNEL_MODULE);
+  enum { BM1684X = 0x1686 };
+  unsigned chip = 0;
+  if (bm_get_chipid(handle, &chip) != BM_SUCCESS) fail("the device does not say which chip it is");
+  const int words = chip == BM1684X ? 3 : 2;
+  for (int c = 0; c < C && words == 2; ++c) {
+    records[c][0] = requant[c][0];
+    records[c][1] = (requant[c][1] & 0xff) | requant[c][2] << 16;
+  }
   const depthwise_int8_args_t args = {allocate(sizeof out),
                                       upload(in, sizeof in),
                                       upload(weights, sizeof weights),
                                       upload(bias, sizeof bias),
-                                      upload(requant, sizeof requant),
+                                      words == 3 ? upload(requant, sizeof requant) : upload(records, sizeof records),
                                       N,
                                       C,
                                       H,
                                       W,
-                                      IN_ZERO};
+                                      IN_ZERO,
+                                      words};
   launch("depthwise_int8", &args, sizeof args);
   download(out, args.out, sizeof out);
 
@@ -69,7 +79,7 @@ int main(int argc, char** argv) {
   printf("%d results, %d wrong, %d stopped by the ReLU\n", (int)sizeof out, wrong, zeros);
 
   release(args.out, sizeof out), release(args.in, sizeof in), release(args.weights, sizeof weights);
-  release(args.bias, sizeof bias), release(args.requant, sizeof requant);
+  release(args.bias, sizeof bias), release(args.requant, words == 3 ? sizeof requant : sizeof records);
   close_device();
   return wrong == 0 ? 0 : 1;
 }
