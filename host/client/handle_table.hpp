@@ -20,6 +20,10 @@ namespace softtpu::host {
 [[gnu::visibility("default")]] std::string why_unknown(std::string_view kind, const void* name,
                                                        std::string_view fate = "destroyed or never created");
 
+// What may have become of a module, and what to do.
+inline constexpr std::string_view kModuleFate =
+    "unloaded or never loaded; load it again, and give the handle that the load returns";
+
 template <class Thing>
 class HandleTable {
  public:

@@ -58,7 +58,9 @@ Result<std::shared_ptr<KernelModule>> KernelModule::load_bytes(std::shared_ptr<D
 
 Result<FunctionId> KernelModule::find(std::string_view name) {
   const std::lock_guard lock(mutex_);
-  if (!loaded_) return Error{ErrorKind::kUsage, "the module is unloaded"};
+  if (!loaded_)
+    return Error{ErrorKind::kUsage,
+                 "the module is unloaded; load it again, and look functions up in what the load returns"};
   if (const auto known = functions_.find(name); known != functions_.end()) return known->second;
   const Result<FunctionId> found = device_->find_function(id_, name);
   if (found) functions_.emplace(name, *found);
@@ -72,7 +74,8 @@ bool KernelModule::is_loaded() const {
 
 Result<void> KernelModule::unload() {
   const std::lock_guard lock(mutex_);
-  if (!std::exchange(loaded_, false)) return Error{ErrorKind::kUsage, "the module is unloaded already"};
+  if (!std::exchange(loaded_, false))
+    return Error{ErrorKind::kUsage, "the module is unloaded already; each load is undone once"};
   return device_->unload_module(id_);
 }
 

@@ -70,7 +70,7 @@ tpudnnHandle_t make_handle(const char* function, std::shared_ptr<Stream> stream,
     if (module == nullptr) continue;
     auto found = host::module_table().find(module);
     if (found == nullptr || found->device() != made->stream->shared_device()) {
-      fail(function, found == nullptr ? host::why_unknown("module", module, "unloaded or never loaded")
+      fail(function, found == nullptr ? host::why_unknown("module", module, host::kModuleFate)
                                       : "the module is loaded on another device than the stream's");
       return nullptr;
     }

@@ -91,7 +91,7 @@ tpuRtKernelModule_t load_bytes(const char* function, const char* data, std::size
 
 std::shared_ptr<KernelModule> find_module(const char* function, tpuRtKernelModule_t module) {
   auto found = host::module_table().find(module);
-  if (found == nullptr) fail(function, kNoHandle, host::why_unknown("module", module, "unloaded or never loaded"));
+  if (found == nullptr) fail(function, kNoHandle, host::why_unknown("module", module, host::kModuleFate));
   return found;
 }
 

@@ -491,7 +491,7 @@ class Module:
     def _check_loaded(self):
         self.device._check_open()
         if self._pointer is None:
-            raise Error(f"{self.path.name} is unloaded.")
+            raise Error(f"{self.path.name} is unloaded; Device.load() or compile() loads it again.")
 
     def __repr__(self):
         return f"<softtpu.Module {self.path.name}>"

@@ -289,9 +289,8 @@ TEST(UnloadedModules, TheirFunctionsAreNamed) {
   ASSERT_TRUE(client.rpc().call<msg::Done>(msg::UnloadModule{module->module}));
   const auto gone = client.rpc().call<msg::Done>(msg::make_launch(1, function->function, "", Bytes(64)));
   ASSERT_FALSE(gone);
-  EXPECT_THAT(
-      gone.error().text,
-      HasSubstr("(\"e2e_nothing\" of module \"kernels.so\") does not exist any more: its module has been unloaded"));
+  EXPECT_THAT(gone.error().text, HasSubstr("(\"e2e_nothing\" of module \"kernels.so\") does not exist any more: its "
+                                           "module has been unloaded. Unload a module after "));
   const auto never = client.rpc().call<msg::Done>(msg::make_launch(1, 123456, "", Bytes(64)));
   ASSERT_FALSE(never);
   EXPECT_THAT(never.error().text, HasSubstr("function 123456 does not exist: this connection has not looked it up"));

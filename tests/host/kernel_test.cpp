@@ -310,7 +310,7 @@ TEST_F(Kernels, FunctionsOfAnUnloadedModuleAreGone) {
   const tpu_kernel_function_t function = tpu_kernel_get_function(handle_, module, "write_kernel");
   ASSERT_EQ(tpu_kernel_unload_module(handle_, module), BM_SUCCESS);
   EXPECT_REFUSED(tpu_kernel_get_function(handle_, module, "write_kernel"), -1, "tpu_kernel_get_function",
-                 "the module is unloaded");
+                 "the module is unloaded; load it again");
   EXPECT_REFUSED(tpu_kernel_launch(handle_, function, args(1, 1), kSize), BM_ERR_FAILURE, "tpu_kernel_launch", "");
   EXPECT_EQ(tpu_kernel_free_module(handle_, module), BM_SUCCESS);
   EXPECT_EQ(tpu_kernel_launch_sync(handle_, "write_kernel", args(1, 1), kSize), BM_SUCCESS)

@@ -414,8 +414,10 @@ HostWatch* Session::watch() const {
 std::string Session::absence_text(std::uint32_t function) const {
   const auto gone = gone_functions_.find(function);
   if (gone != gone_functions_.end())
-    return fmt::format("function {} ({}) does not exist any more: its module has been unloaded.", function,
-                       gone->second);
+    return fmt::format(
+        "function {} ({}) does not exist any more: its module has been unloaded. Unload a module after the last launch "
+        "of its functions, or load it again and look the function up in what the load returns.",
+        function, gone->second);
   return fmt::format(
       "function {} does not exist: this connection has not looked it up. Functions belong to the handle or device that "
       "their module was loaded with.",

@@ -149,6 +149,13 @@ bool pass_on(int from, int to) {
 // prints: nothing of the daemon, its cores and its gateway holds what the caller has open, so that a program that waits
 // for the end of that output does not wait for theirs.
 int serve_as_daemon(const Settings& settings, const ServeOptions& options) {
+  // Else the daemon would keep its caller's output, and whatever waits for the end of that would wait forever.
+  const UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  if (!null) {
+    const Error why = system_error(ErrorKind::kResource, "/dev/null cannot be opened");
+    return report(
+        {why.kind, why.text + " A daemon needs it in place of its output; a container or chroot has to have it."});
+  }
   int ready[2], out[2], err[2];
   if (::pipe2(ready, O_CLOEXEC) != 0 || ::pipe2(out, O_CLOEXEC) != 0 || ::pipe2(err, O_CLOEXEC) != 0)
     return report(system_error(ErrorKind::kResource, "pipe"));
@@ -156,7 +163,6 @@ int serve_as_daemon(const Settings& settings, const ServeOptions& options) {
   if (daemon < 0) return report(system_error(ErrorKind::kResource, "fork"));
   if (daemon == 0) {
     for (const int read_end : {ready[0], out[0], err[0]}) ::close(read_end);
-    const UniqueFd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
     ::dup2(null.get(), 0);
     ::dup2(out[1], 1);
     ::dup2(err[1], 2);
