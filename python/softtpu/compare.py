@@ -5,11 +5,14 @@ onnxruntime runs, or of a NumPy file. A layer leaves the reference when its erro
 what it reads explain (docs/networks.md).
 """
 import argparse
+import collections.abc
 import html
 import json
 import math
+import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -25,6 +28,8 @@ _DONE, _FAILED, _USAGE, _NOT_WRITTEN, _FINDINGS = 0, 1, 2, 3, 120
 _MARGIN = 4.0
 # Without a map the types between the layers are not known.
 _LEAST_COSINE, _MOST_RELATIVE = 0.99, 0.1
+# Of one array of a file: larger than the memory that a tensor of any chip has, and inflated in seconds.
+_MOST_BYTES = 1 << 31
 # Operations that only copy, to or from the memory of the units.
 _COPIES = ("tpu.Load", "tpu.Store")
 # More elements at the limits of their type are no rare outliers.
@@ -90,8 +95,15 @@ class _Type:
 # ---- what a file holds, and running it ----
 
 
+def _start(words, **options):
+    try:
+        return subprocess.run(list(map(str, words)), encoding="utf-8", errors="replace", check=False, **options)
+    except (OSError, ValueError) as problem:  # no such program, no memory, no descriptors; a name with a zero byte
+        raise Error(f"{words[0]} cannot be started: {problem}") from None
+
+
 def _call(program, *words):
-    done = subprocess.run([str(program), "bmodel", *map(str, words)], capture_output=True, text=True, check=False)
+    done = _start([program, "bmodel", *words], capture_output=True)
     if done.returncode != 0:
         text = done.stderr.strip().splitlines() or [f"softtpu ended with status {done.returncode}"]
         raise (UsageError if done.returncode == _USAGE else Error)(text[-1].removeprefix("softtpu: "))
@@ -158,16 +170,56 @@ class _Stage:
         return rows
 
 
-def _read_npz(path, what):
-    try:
-        loaded = np.load(path, allow_pickle=False)
-        arrays = {path.stem: loaded} if isinstance(loaded, np.ndarray) else {name: loaded[name] for name in loaded.files}
-    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile) as problem:
-        raise UsageError(f"{what} {path}: {_first_line(problem)}") from None
-    for name, array in arrays.items():
-        if array.dtype.kind not in "fiub":
-            raise UsageError(f"{what} {path}: array \"{name}\" has elements of type {array.dtype}.")
-    return arrays
+class _Arrays(collections.abc.Mapping):
+    """The arrays of a NumPy file by their names, each read when it is asked for: the file may hold more than memory does."""
+
+    def __init__(self, path, what):
+        self._path, self._what = path, what
+        try:
+            self._loaded = np.load(path, allow_pickle=False)
+        except Exception as problem:  # NumPy, zipfile, zlib and tokenize have kinds of their own for damaged files
+            raise self._refused(_first_line(problem)) from None
+        if isinstance(self._loaded, np.ndarray):
+            self._loaded = {path.stem: self._loaded}
+        self._names = list(self._loaded.keys())
+
+    def _refused(self, why):
+        return UsageError(f"{self._what} {self._path}: {why}")
+
+    def _claimed_bytes(self, name):
+        if isinstance(self._loaded, dict):
+            return self._loaded[name].nbytes
+        members = self._loaded.zip.namelist()
+        return self._loaded.zip.getinfo(name if name in members else name + ".npy").file_size
+
+    def __getitem__(self, name):
+        if name not in self._names:
+            raise KeyError(name)
+        try:
+            size = self._claimed_bytes(name)
+            array = self._loaded[name] if size <= _MOST_BYTES else None
+        except Exception as problem:
+            raise self._refused(f"array \"{name}\": {_first_line(problem)}") from None
+        if array is None:
+            raise self._refused(f"array \"{name}\" has {size} bytes; more than {_MOST_BYTES} are not compared.")
+        if not isinstance(array, np.ndarray) or array.dtype.kind not in "fiub":
+            kind = f"elements of type {array.dtype}" if isinstance(array, np.ndarray) else "no NumPy array"
+            raise self._refused(f"array \"{name}\" has {kind}.")
+        return array
+
+    def __iter__(self):
+        return iter(self._names)
+
+    def __len__(self):
+        return len(self._names)
+
+
+def _write_npz(path, arrays):
+    """As np.savez(), whose own arguments some names are."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
+                np.lib.format.write_array(file, np.asanyarray(array), allow_pickle=False)
 
 
 def _first_line(problem):
@@ -209,25 +261,30 @@ def _file_of(name):
 
 def _run(program, path, stage, inputs, folder, options):
     """Runs the network; its exit status, and what it has printed. Its messages go to standard error as they come."""
-    np.savez(folder / "inputs.npz", **{name: array.astype(np.int32) if array.dtype.kind == "i" else array for name, array in inputs.items()})
+    _write_npz(folder / "inputs.npz", {name: array.astype(np.int32) if array.dtype.kind == "i" else array for name, array in inputs.items()})
     words = [program, "bmodel", "run", path, "--network", stage.network, "--stage", stage.number, "--input", folder / "inputs.npz",
              "--dump-layers", options["layers"], *options["words"]]
     if stage.map_file:
         words += ["--map", stage.map_file]
-    done = subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, text=True, check=False)
+    done = _start(words, stdout=subprocess.PIPE)
     return done.returncode, done.stdout
 
 
 # ---- references ----
 
 
-def _find(name, arrays):
-    """The reference of a layer, (its name, the array): of the same name, else without the endings that the compiler adds."""
+def _find_name(name, arrays):
+    """The name of a layer's reference: the same, else without the endings that the compiler adds; None: there is none."""
     names = [name]
     while _TYPE_ENDING.search(names[-1]):
         names.append(_TYPE_ENDING.sub("", names[-1]))
     names += [_OPERATION_ENDING.sub("", one) for one in names if _OPERATION_ENDING.search(one)]
-    found = next((one for one in names if one in arrays), None)
+    return next((one for one in names if one in arrays), None)
+
+
+def _find(name, arrays):
+    """The reference of a layer: (its name, the array)."""
+    found = _find_name(name, arrays)
     return found, arrays[found] if found is not None else None
 
 
@@ -259,7 +316,7 @@ def _run_onnx(path, stage, inputs):
     for i, one in enumerate(needed):
         name, array = _find(one.name, inputs)
         if array is None:
-            name, array = next(((given, a) for given, a in inputs.items() if _find(given, {one.name: a})[0]), list(inputs.items())[i])
+            name, array = next(((given, a) for given, a in inputs.items() if _find_name(given, (one.name,))), list(inputs.items())[i])
         extents = [dim.dim_value for dim in one.type.tensor_type.shape.dim]
         fixed = all(extents)
         if (len(extents) != array.ndim or any(extent not in (0, here) for extent, here in zip(extents, array.shape))) and \
@@ -368,7 +425,7 @@ def _compare_rows(stage, rows, references, folder, margin):
                 own = kind.explains(float(np.abs(finite).max()), float(np.sqrt(np.mean(finite * finite))))
         states[row["name"]] = before if row["operation"] in _COPIES else np.sqrt(before * before + own * own)
         file = folder / _file_of(row["name"])
-        if row["hidden"] or not file.is_file():
+        if row["hidden"] or not os.path.isfile(file):  # also where the name is too long for a file
             row["note"] = "nothing of it lies in global memory" if row["hidden"] or stage.cores == 1 else "only outputs of a network on several cores are kept"
             continue
         stored = np.load(file, allow_pickle=False)
@@ -406,20 +463,25 @@ def compare(file, *, onnx=None, npz=None, input=None, map=None, network=None, st
     """
     if (onnx is None) == (npz is None):
         raise UsageError("compare needs one of onnx and npz.")
+    if not (math.isfinite(margin) and margin > 0):
+        raise UsageError(f"--margin is {margin:g}; it is a number above 0.")
+    for option, number in (("--stage", stage), ("--seed", seed)):
+        if number < 0:
+            raise UsageError(f"{option} is {number}; it is 0 or more.")
     path, source = pathlib.Path(file), pathlib.Path(onnx if onnx is not None else npz)
     program = program or _native.program()
     if not source.is_file():
         raise UsageError(f"{source}: no such file.")
     of = _Stage(program, path, network, stage, pathlib.Path(map) if map else None)
     rows = of.rows()
-    references = _read_npz(source, "--npz") if onnx is None else None
+    references = _Arrays(source, "--npz") if onnx is None else None
     if input is not None:
-        inputs = _inputs(of, _read_npz(pathlib.Path(input), "--input"), ("--input", input), seed)
+        inputs = _inputs(of, _Arrays(pathlib.Path(input), "--input"), ("--input", input), seed)
     else:
         inputs = _inputs(of, references, ("--npz", npz), seed)
     if references is None:
         references = _run_onnx(source, of, inputs)
-    if not any(_find(row["name"], references)[0] is not None for row in rows):
+    if not any(_find_name(row["name"], references) is not None for row in rows):
         raise UsageError(f"{source} does not match {path}: none of its {len(references)} tensors has the name of a layer or an output "
                          f"({', '.join(row['name'] for row in rows[-3:])}).")
     with tempfile.TemporaryDirectory(prefix="softtpu-compare-") as place:
@@ -589,8 +651,16 @@ def _parser():
     return parser
 
 
+def _end_by_signal(number, _):
+    """Ends what runs, and removes what was made for it, before this process."""
+    raise SystemExit(128 + number)
+
+
 def main(arguments=None):
     options = _parser().parse_args(arguments)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, _end_by_signal)
     passed = [word for report in options.report for word in ("--report", report)] + (["--static-parts"] if options.static_parts else [])
     try:
         for path in filter(None, (options.json, options.page)):

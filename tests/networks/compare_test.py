@@ -7,16 +7,20 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
+import zipfile
 
 import numpy as np
 
 import layered_network
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent.parent / "python"))
 OPTIONS = None
 
 
@@ -150,6 +154,80 @@ class Compare(unittest.TestCase):
         self.assertIn("belong to a comparison with --reference", refused(self.right, "--npz", self.reference, "--repeat", 2))
         self.compare(self.right, status=2)
         self.compare(self.right, "--npz", self.reference, "--onnx", "model.onnx", status=2)
+
+    def test_damaged_arrays_are_one_line(self):
+        whole, kinds = self.reference.read_bytes(), set()
+        packed = self.at / "packed.npz"
+        np.savez_compressed(packed, **self.tensors)
+        header = whole.index(b"{'descr'")
+        damaged = {"descr": whole[:header] + b"{'descr': (" + whole[header + 11:], "cut": whole[:len(whole) // 2]}
+        contents = bytearray(packed.read_bytes())
+        start = contents.index(b"x.npy") + 40
+        contents[start:start + 8] = b"\xff" * 8  # no deflated data: zlib's own error
+        damaged["deflated"] = bytes(contents)
+        contents = bytearray(packed.read_bytes())
+        at = 0
+        while (at := contents.find(b"PK\x01\x02", at)) >= 0:  # a method that does not exist
+            contents[at + 10:at + 12] = b"\x63\0"
+            at += 4
+        damaged["method"] = bytes(contents)
+        for name, contents in damaged.items():
+            path = self.at / f"damaged_{name}.npz"
+            path.write_bytes(contents)
+            text = self.compare(self.right, "--npz", path, status=2)
+            self.assertEqual(text.count("\n"), 1, text)
+            self.assertIn(f"softtpu: --npz {path}: ", text)
+            kinds.add(text.split(": ", 3)[-1])
+        self.assertEqual(len(kinds), len(damaged))
+
+    def test_arrays_are_read_when_they_are_needed(self):
+        bomb = self.at / "bomb.npz"
+        with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+            for name, array in self.tensors.items():
+                with archive.open(f"{name}.npy", "w") as file:
+                    np.lib.format.write_array(file, array)
+            with archive.open("unused.npy", "w") as file:
+                file.write(b"no array")
+        self.compare(self.right, "--npz", bomb)
+        # What is claimed counts before anything is inflated.
+        contents = bytearray(bomb.read_bytes())
+        at = contents.rindex(b"y.npy") - 46
+        self.assertEqual(contents[at:at + 4], b"PK\x01\x02")
+        contents[at + 24:at + 28] = (3 << 30).to_bytes(4, "little")
+        bomb.write_bytes(contents)
+        self.assertIn("array \"y\" has 3221225472 bytes; more than 2147483648 are not compared", self.compare(self.right, "--npz", bomb, status=2))
+
+    def test_options_out_of_range_are_one_line(self):
+        for words, why in ((("--margin", "nan"), "nan is no number above 0"), (("--margin", "0"), "0 is no number above 0"), (("--seed", "-1"), "-1"),
+                           (("--stage", "-1"), "-1")):
+            text = self.compare(self.right, "--npz", self.reference, *words, status=2)
+            self.assertEqual(text.count("\n"), 1, text)
+            self.assertIn(words[0], text)
+            self.assertIn(why, text)
+        self.assertIn("nan is no number of at least 0", self.compare(self.right, "--reference", self.reference, "--tolerance", "nan", status=2))
+        module = importlib.import_module("softtpu.compare")
+        for option, value, why in (("margin", float("nan"), "--margin is nan; it is a number above 0"), ("seed", -1, "--seed is -1; it is 0 or more"),
+                                   ("stage", -1, "--stage is -1; it is 0 or more")):
+            with self.assertRaisesRegex(module.UsageError, re.escape(why)):
+                module.compare(self.right, npz=self.reference, program=OPTIONS.program, **{option: value})
+
+    def test_a_signal_leaves_nothing(self):
+        place = self.at / "temporary"
+        place.mkdir()
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            process = subprocess.Popen([OPTIONS.program, "bmodel", "compare", self.right, "--npz", self.reference], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                       env={**os.environ, "SOFTTPU_PYTHON": sys.executable, "TMPDIR": str(place)})
+            while process.poll() is None and not list(place.glob("softtpu-compare-*")):
+                time.sleep(0.005)
+            process.send_signal(number)
+            self.assertEqual(process.wait(timeout=60), 128 + number)
+            self.assertEqual(list(place.iterdir()), [])
+
+    def test_a_tensor_may_have_the_name_of_an_argument(self):
+        compare = importlib.import_module("softtpu.compare")
+        compare._write_npz(self.at / "names.npz", {"file": np.zeros(3), "allow_pickle": np.ones(2)})
+        with np.load(self.at / "names.npz") as loaded:
+            self.assertEqual(sorted(loaded.files), ["allow_pickle", "file"])
 
     def test_layers_in_local_memory_explain_what_follows_them(self):
         bare = self.at / "grouped.bmodel"

@@ -1,6 +1,9 @@
 """Sweeps on this machine: limits, losses, result files, tuning."""
+import base64
+import json
 import os
 import random
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -283,3 +286,17 @@ def test_damaged_result_files_are_refused_with_their_name_or_read(tmp_path):
             if store is not None:
                 store.close()
     assert 50 < refused < 300
+
+
+def test_results_that_are_no_results_are_refused_with_the_file_s_name(tmp_path):
+    good, at = tmp_path / "good.db", tmp_path / "damaged.db"
+    sweep.run(cases.product, grid=dict(rows=[1, 2], columns=[1]), results=good, workers=1, progress=False)
+    array = base64.b64encode(b"\x93NUMPY\x01\x00\x10\x00{'descr': (,'<f8'").decode()
+    for column, value in (("value", json.dumps({"__ndarray__": array})), ("value", "[" * 100000), ("value", "{"), ("seconds", "long"), ("attempts", "many")):
+        shutil.copy(good, at)
+        file = sqlite3.connect(at)
+        file.execute(f"UPDATE results SET {column} = ?", (value,))
+        file.commit()
+        file.close()
+        with pytest.raises(Error, match="damaged.db is damaged"):
+            sweep.run(cases.product, grid=dict(rows=[1, 2], columns=[1]), results=at, workers=1, progress=False)

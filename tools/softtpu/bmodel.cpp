@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -126,6 +127,18 @@ bool computes_nothing() {
   return time != nullptr && std::string_view(time).starts_with("only");
 }
 
+// CLI11's own checks let NaN through, and their messages print the largest number there is.
+CLI::Validator check_number(bool zero_allowed) {
+  return CLI::Validator(
+      [zero_allowed](const std::string& text) -> std::string {
+        double value = 0;
+        if (CLI::detail::lexical_cast(text, value) && std::isfinite(value) && (zero_allowed ? value >= 0 : value > 0))
+          return "";
+        return fmt::format("{} is no number {} 0", text, zero_allowed ? "of at least" : "above");
+      },
+      zero_allowed ? "NONNEGATIVE" : "POSITIVE");
+}
+
 void add_file(CLI::App& app, BmodelOptions& options) {
   app.add_option("file", options.file, "a compiled network (.bmodel)")->required();
 }
@@ -157,7 +170,7 @@ void add_execution(CLI::App& app, BmodelOptions& options) {
       ->check(CLI::Range(1, 1000000));
   app.add_option("--tolerance", options.tolerance, "compare: the largest difference that counts as equal")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->check(check_number(true));
 }
 
 // Options as bmrt_test has them.
@@ -170,7 +183,7 @@ void add_test(CLI::App& app, BmodelOptions& options) {
       ->check(CLI::Range(0, 1));
   app.add_option("--accuracy_f", options.accuracy_f, "floats: the largest difference, relative above 1")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->check(check_number(true));
   app.add_option("--accuracy_i", options.accuracy_i, "whole numbers: the largest difference")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
@@ -438,7 +451,7 @@ Run add_bmodel(CLI::App& app) {
   compare
       ->add_option("--margin", options->margin, "layer by layer: how many times what the types explain an error may be")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(check_number(false));
   compare->add_option("--json", options->json_file, "layer by layer: file for the comparison (JSON)");
   compare->add_option("--page", options->page, "layer by layer: file for a page with a plot over the layers (HTML)");
   add_run_options(*compare, options->run, SettingUser::kProgram);

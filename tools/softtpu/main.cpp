@@ -1,6 +1,8 @@
 // softtpu: the launcher. Each subcommand is a row of the table below and a file of this folder.
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <new>
 #include <nlohmann/json.hpp>
@@ -57,6 +59,25 @@ int refuse(const CLI::App& app, const CLI::ParseError& error) {
   return status;
 }
 
+// CLI11 takes "-1" for the largest number of an unsigned option, and a number that is too large for the largest there
+// is.
+void check_numbers(CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) {
+    const std::string type = option->get_type_name();
+    const bool is_unsigned = type.starts_with("UINT");
+    if (!is_unsigned && !type.starts_with("INT")) continue;
+    option->check([is_unsigned](const std::string& text) -> std::string {
+      const std::size_t first = text.find_first_not_of(" \t");
+      if (is_unsigned && first != std::string::npos && text[first] == '-') return text + " is below 0";
+      errno = 0;
+      static_cast<void>(is_unsigned ? std::strtoull(text.c_str(), nullptr, 0)
+                                    : static_cast<unsigned long long>(std::strtoll(text.c_str(), nullptr, 0)));
+      return errno == ERANGE ? text + " is too large a number" : "";
+    });
+  }
+  for (CLI::App* part : app.get_subcommands({})) check_numbers(*part);
+}
+
 }  // namespace
 
 int fail(const char* text) {
@@ -94,6 +115,7 @@ int main(int argc, char** argv) {
       "Exit status: 0; 1 when the command could not do its work; 2 when an option, argument or setting is not usable;\n"
       "3 when an output file cannot be written. run, replay and report end with the status of their program, or with\n"
       "120 to 125: \"softtpu run --help\".");
+  check_numbers(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -70,8 +70,9 @@ def stream(case, grid, *, cluster=None, workers=None, device=None, constants=Non
         for number, key in enumerate(keys):
             if key in known:
                 outcome, attempts = known[key]
+                value = store.value_of(outcome)
                 bar.step(outcome, known=True)
-                yield number, Row(tasks[number], outcome, attempts, from_plain(outcome.value))
+                yield number, Row(tasks[number], outcome, attempts, value)
         waiting = [(number, tasks[number]) for number, key in enumerate(keys) if key not in known]
         payload = pickle.dumps(task)
         if not waiting:

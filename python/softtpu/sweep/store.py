@@ -4,11 +4,11 @@ import sqlite3
 
 from ..errors import Error
 from .child import Outcome
-from .values import to_plain, to_text
+from .values import from_plain, to_plain, to_text
 
 _FORMAT = "softtpu-sweep-1"
-# What reading and writing a damaged file raises: names in it need not be UTF-8, nor values JSON.
-_PROBLEMS = (sqlite3.Error, ValueError, TypeError)
+# What reading and writing a damaged file raises: names in it need not be UTF-8, nor values JSON, or too deep.
+_PROBLEMS = (sqlite3.Error, ValueError, TypeError, RecursionError)
 
 
 class Store:
@@ -42,8 +42,21 @@ class Store:
         wanted = set(keys)
         try:
             rows = self._file.execute("SELECT key, status, value, error, seconds, attempts FROM results WHERE status = 'ok'")
-            return {key: (Outcome(status, json.loads(value), error, seconds), attempts)
-                    for key, status, value, error, seconds, attempts in rows if key in wanted}
+            found = {}
+            for key, status, value, error, seconds, attempts in rows:
+                if key not in wanted:
+                    continue
+                if not (isinstance(seconds, (int, float)) and isinstance(attempts, int)):
+                    raise ValueError(f"a result has {seconds!r} seconds and {attempts!r} attempts")
+                found[key] = (Outcome(status, json.loads(value), error, seconds), attempts)
+            return found
+        except _PROBLEMS as problem:
+            raise self._damaged(problem) from None
+
+    def value_of(self, outcome):
+        """The value of an outcome that load() has given, with its arrays."""
+        try:
+            return from_plain(outcome.value)
         except _PROBLEMS as problem:
             raise self._damaged(problem) from None
 

@@ -36,10 +36,13 @@ def to_plain(value):
 
 
 def from_plain(value):
-    """The arrays in plain data as arrays again."""
+    """The arrays in plain data as arrays again. ValueError: what should be one is none."""
     if isinstance(value, dict):
         if set(value) == {_ARRAY}:
-            return np.load(io.BytesIO(base64.b64decode(value[_ARRAY])), allow_pickle=False)
+            try:
+                return np.load(io.BytesIO(base64.b64decode(value[_ARRAY])), allow_pickle=False)
+            except Exception as problem:  # NumPy and tokenize have kinds of their own for damaged arrays
+                raise ValueError(f"an array is damaged ({str(problem) or type(problem).__name__})") from None
         return {key: from_plain(one) for key, one in value.items()}
     if isinstance(value, list):
         return [from_plain(one) for one in value]
