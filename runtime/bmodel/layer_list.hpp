@@ -2,6 +2,7 @@
 // those of BM1684X's compiler of 2026.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -24,7 +25,8 @@ struct Operand {
 
 struct ListedLayer {
   std::uint32_t type = 0;
-  bool local = false;  // operands lie in local memory
+  bool local = false;                 // operands lie in local memory
+  std::uint32_t step = 0, stage = 0;  // of a group of local layers: its place, and the pipeline's stage
   std::vector<Operand> inputs, outputs;
   std::span<const std::uint8_t> parameters;
 
@@ -34,12 +36,28 @@ struct ListedLayer {
 };
 
 // A move between global and local memory beside local layers.
+enum class TransferType : std::uint32_t { kLoadInput = 0, kStoreOutput = 1, kStore = 3, kLoadConstant = 4, kLoad = 13 };
 struct ListedTransfer {
   std::uint32_t type = 0;
+  std::uint32_t step = 0, stage = 0;
   std::span<const std::uint8_t> parameters;
+
+  std::uint32_t word(std::size_t i) const;
+  std::uint64_t address() const;  // as compiled; of those between groups and of constants
 };
 
+// What a transfer moves.
+struct MovedTensor {
+  std::uint64_t local = 0;
+  std::uint32_t id = 0, reference = 0;  // a load: the tensor that it makes, and that in device memory
+  std::vector<std::int64_t> constant;   // n, c and the plane of a constant
+  std::uint32_t type = 0;               // of a load
+};
+Result<MovedTensor> moved_tensor(const ListedTransfer& transfer);
+
 struct ListedGroup {
+  std::uint32_t steps = 1, stages = 1, rows = 0;  // rows of n in a slice
+  bool split = false;                             // slices of h
   std::vector<std::uint32_t> inputs, outputs;
   std::vector<ListedLayer> layers;
   std::vector<ListedTransfer> transfers;
@@ -62,6 +80,17 @@ struct ShapedTensor {
   std::uint32_t type = 0;
   Extents extents;
 };
+
+// Types of elements by their codes.
+bool is_float(std::uint32_t type);
+bool is_byte(std::uint32_t type);
+
+// A tensor of up to four dimensions as n, c, h, w; missing ones are 1 behind the others.
+std::array<int, 4> local_extents(const Extents& extents);
+
+// Columns of a window over one dimension, whether or not padding lies under them.
+std::int64_t windows(std::int64_t extent, std::int64_t before, std::int64_t behind, std::int64_t kernel,
+                     std::int64_t step, std::int64_t dilation);
 
 // What a layer makes of inputs with these shapes. An error of kind kUnsupported: this layer is not carried out.
 Result<std::vector<ShapedTensor>> results_of(const ListedLayer& layer, std::span<const ShapedTensor> inputs);

@@ -1,0 +1,338 @@
+// Layers that make each element of elements at the same place.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "firmware/dynamic/layers.hpp"
+
+namespace softtpu::dynamic {
+namespace {
+
+float number(const ListedLayer& layer, std::size_t word) {
+  float value = 0;
+  const std::int32_t bits = layer.word(word);
+  std::memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+
+variable_t tensor(local_addr_t address) {
+  variable_t variable{};
+  variable.type = TENSOR;
+  variable.context.addr = address;
+  return variable;
+}
+
+variable_t scalar(scalar_t value) {
+  variable_t variable{};
+  variable.type = SCALAR;
+  variable.context.scalar = value;
+  return variable;
+}
+
+bool is_byte(data_type_t type) { return type == DT_INT8 || type == DT_UINT8; }
+
+}  // namespace
+
+void conversion(const LocalRun& run) {
+  const LocalTensor& from = run.inputs[0];
+  if (from.type == run.output.type)
+    return tpu_bdc_cpy(run.output.address, from.address, &from.extents, nullptr, nullptr, from.type);
+  tpu_bdc_cast(run.output.address, from.address, &from.extents, nullptr, nullptr, run.output.type, from.type,
+               rounding_of(run.layer.word(2)));
+}
+
+// A slope of 0, one for all channels, or one for each.
+void relu(const LocalRun& run) {
+  constexpr std::size_t kSlope = 1, kShared = 2, kShift = 3, kRounding = 4;
+  const LocalTensor& from = run.inputs[0];
+  const LocalTensor& to = run.output;
+  const dim4& shape = to.extents;
+  const float slope = number(run.layer, kSlope);
+  const bool shared = run.layer.word(kShared) != 0;
+  if (shared && slope == 0) return tpu_bdc_relu(to.address, from.address, &shape, nullptr, nullptr, to.type);
+  if (shared && !is_byte(to.type))
+    return tpu_bdc_prelu(to.address, from.address, constant(slope, to.type), &shape, to.type);
+  const auto shift = static_cast<char>(-run.layer.word(kShift));
+  const rounding_mode_t rounding = rounding_of(run.layer.word(kRounding));
+  if (shared) {
+    tpu_bdc_int_mul_C(to.address, from.address, whole(static_cast<int>(slope)), &shape, nullptr, nullptr, to.type,
+                      from.type, DT_INT8, shift, rounding, true);
+  } else {
+    const dim4 strides = spread(run.inputs[1], shape);
+    if (is_byte(to.type)) {
+      tpu_bdc_int_mul(to.address, from.address, run.inputs[1].address, &shape, nullptr, nullptr, &strides, to.type,
+                      from.type, run.inputs[1].type, shift, rounding, true);
+    } else {
+      tpu_bdc_fp_mul(to.address, from.address, run.inputs[1].address, &shape, nullptr, nullptr, &strides, to.type);
+    }
+  }
+  const variable_t given = tensor(from.address);
+  const variable_t zero = scalar(whole(0));
+  const variable_t scaled = tensor(to.address);
+  tpu_bdc_greater_select(to.address, &given, &zero, &given, &scaled, &shape, to.type, to.type);
+}
+
+void select(const LocalRun& run) {
+  const LocalTensor& to = run.output;
+  const variable_t condition = tensor(run.inputs[0].address);
+  const variable_t zero = scalar(whole(0));
+  const variable_t one = tensor(run.inputs[1].address);
+  const variable_t other = tensor(run.inputs[2].address);
+  tpu_bdc_equal_select(to.address, &condition, &zero, &other, &one, &to.extents, to.type, to.type);
+}
+
+namespace {
+
+// Both times their scales, to 16 bits; then their sum.
+void sum_of_bytes(const LocalRun& run) {
+  constexpr std::size_t kScale = 3, kShift = 5;
+  const LocalTensor& to = run.output;
+  LocalTensor wide{run.work, run.inputs[0].type == DT_UINT8 ? DT_UINT16 : DT_INT16, to.extents, false};
+  local_addr_t addresses[2];
+  for (std::size_t i = 0; i < 2; ++i) {
+    const LocalTensor& from = run.inputs[i];
+    wide.extents = from.extents;
+    addresses[i] = wide.address;
+    tpu_bdc_int_mul_C(wide.address, from.address, whole(run.layer.word(kScale + i)), &from.extents, nullptr, nullptr,
+                      wide.type, from.type, DT_UINT8, static_cast<char>(-run.layer.word(kShift + i)), RM_HALF_UP, true);
+    wide.address += bytes_of(wide);
+  }
+  dim4 strides[2];
+  for (std::size_t i = 0; i < 2; ++i) {
+    wide.extents = run.inputs[i].extents;
+    strides[i] = spread(wide, to.extents);
+  }
+  tpu_bdc_int_add(to.address, addresses[0], addresses[1], &to.extents, nullptr, &strides[0], &strides[1], to.type,
+                  wide.type, wide.type, 0, RM_HALF_AWAY_FROM_ZERO, true);
+}
+
+}  // namespace
+
+void binary(const LocalRun& run) {
+  constexpr std::int32_t kMinimum = 10000, kGreater = 10001;
+  const LocalTensor& to = run.output;
+  const dim4& shape = to.extents;
+  for (const LocalTensor& input : run.inputs) {
+    if (input.extents.c != 1 || shape.c == 1) continue;
+    const dim4 all{input.extents.n, std::min(shape.c, tpu_npu_num()), input.extents.h, input.extents.w};
+    tpu_bdc_npu_bcast(input.address, input.address, &all, input.type);
+  }
+  if (is_byte(to.type)) return sum_of_bytes(run);
+  const local_addr_t one = run.inputs[0].address;
+  const local_addr_t other = run.inputs[1].address;
+  const dim4 strides = spread(run.inputs[0], shape);
+  const dim4 others = spread(run.inputs[1], shape);
+  const std::int32_t operation = run.layer.word(0);
+  using Function = void (*)(local_addr_t, local_addr_t, local_addr_t, const dim4*, const dim4*, const dim4*,
+                            const dim4*, data_type_t);
+  constexpr Function kFunctions[] = {tpu_bdc_fp_add, tpu_bdc_fp_sub, tpu_bdc_fp_mul, tpu_bdc_fp_div, tpu_bdc_max};
+  if (operation == kGreater) {
+    return tpu_bdc_greater(to.address, one, other, constant(1, to.type), &shape, nullptr, &strides, &others, to.type,
+                           to.type);
+  }
+  const Function function = operation == kMinimum ? tpu_bdc_min : kFunctions[operation];
+  function(to.address, one, other, &shape, nullptr, &strides, &others, to.type);
+}
+
+void binary_constant(const LocalRun& run) {
+  constexpr std::int32_t kAdd = 0, kSubtract = 1, kMultiply = 2, kDivide = 3, kMaximum = 4;
+  const LocalTensor& to = run.output;
+  const local_addr_t from = run.inputs[0].address;
+  const scalar_t value = constant(number(run.layer, 0), to.type);
+  const bool inversed = run.layer.word(2) != 0;
+  using Function = void (*)(local_addr_t, local_addr_t, scalar_t, const dim4*, const dim4*, const dim4*, data_type_t);
+  Function function = tpu_bdc_min_C;
+  switch (run.layer.word(3)) {
+    case kAdd: function = tpu_bdc_fp_add_C; break;
+    case kSubtract: function = inversed ? tpu_bdc_fp_C_sub : tpu_bdc_fp_sub_C; break;
+    case kMultiply: function = tpu_bdc_fp_mul_C; break;
+    case kDivide: function = tpu_bdc_fp_C_div; break;
+    case kMaximum: function = tpu_bdc_max_C; break;
+    default: break;
+  }
+  function(to.address, from, value, &to.extents, nullptr, nullptr, to.type);
+}
+
+void activation(const LocalRun& run) {
+  const LocalTensor& from = run.inputs[0];
+  const LocalTensor& to = run.output;
+  const dim4* const shape = &to.extents;
+  const data_type_t type = to.type;
+  // Work memory: tensors of its shape, then tables of coefficients.
+  const local_addr_t size = bytes_of(to);
+  const auto work = [&](local_addr_t i) { return run.work + i * size; };
+  constexpr local_addr_t kTable = 64;
+  const auto exponential = [&](local_addr_t at) {
+    tpu_bdc_load_fp_exp_coeff(at, type);
+    return at;
+  };
+  switch (run.layer.word(0)) {
+    case 0: return tpu_bdc_fp_tanh(to.address, from.address, work(0), work(1), exponential(work(2)), shape, type);
+    case 1: return tpu_bdc_fp_sigmoid(to.address, from.address, work(0), work(1), exponential(work(2)), 0, shape, type);
+    case 3: return tpu_bdc_fp_exp(to.address, from.address, work(0), work(1), exponential(work(2)), shape, type);
+    case 4:
+      return tpu_bdc_fp32_elu(to.address, from.address, work(0), work(1), exponential(work(2)), 0, number(run.layer, 1),
+                              shape);
+    case 5: return tpu_bdc_fp_sqrt(to.address, from.address, shape, type);
+    case 8: return tpu_bdc_abs(to.address, from.address, shape, nullptr, nullptr, type);
+    case 9:
+      tpu_bdc_load_fp_log_coeff(work(1), type);
+      return tpu_bdc_fp_log(to.address, from.address, work(0), work(1), shape, type);
+    case 18: return tpu_bdc_fp_hswish(to.address, from.address, work(0), shape, type);
+    case 19: return tpu_bdc_fp_silu(to.address, from.address, work(0), work(1), exponential(work(2)), 0, shape, type);
+    case 29: {
+      const local_addr_t table = exponential(work(4));
+      tpu_bdc_load_fp_erf_coeff(table + kTable, type);
+      return tpu_bdc_fp_gelu(to.address, from.address, work(0), work(1), work(2), work(3), table, table + kTable, shape,
+                             type);
+    }
+    case 30: {
+      const local_addr_t table = exponential(work(3));
+      tpu_bdc_load_fp_erf_coeff(table + kTable, type);
+      return tpu_bdc_fp_erf(to.address, from.address, work(0), work(1), work(2), table, table + kTable, shape, type);
+    }
+    case 33: {
+      const local_addr_t table = exponential(work(2));
+      tpu_bdc_load_fp_log_coeff(table + 2 * kTable, type);
+      return tpu_bdc_fp_softplus(to.address, from.address, work(0), work(1), table, table + 2 * kTable, shape, 1.0F,
+                                 type);
+    }
+    default: fail("this function");
+  }
+}
+
+// The table lies in NPU 0 and is copied to all.
+void table(const LocalRun& run) {
+  constexpr int kEntries = 256;
+  const LocalTensor& entries = run.inputs[1];
+  const dim4 all{1, tpu_npu_num(), 1, kEntries};
+  tpu_bdc_npu_bcast(entries.address, entries.address, &all, entries.type);
+  tpu_bdc_table_lookup(run.output.address, run.inputs[0].address, entries.address, &run.output.extents, kEntries,
+                       run.output.type, DT_UINT8);
+}
+
+void quantisation(const LocalRun& run) {
+  const LocalTensor& from = run.inputs[0];
+  const dim4& shape = from.extents;
+  tpu_bdc_fp_mul_C(run.work, from.address, constant(number(run.layer, 1), DT_FP32), &shape, nullptr, nullptr, DT_FP32);
+  tpu_bdc_cast(run.work, run.work, &shape, nullptr, nullptr, DT_INT32, DT_FP32, RM_HALF_AWAY_FROM_ZERO);
+  tpu_bdc_cast(run.output.address, run.work, &shape, nullptr, nullptr, run.output.type, DT_INT32,
+               RM_HALF_AWAY_FROM_ZERO);
+}
+
+void dequantisation(const LocalRun& run) {
+  const LocalTensor& from = run.inputs[0];
+  tpu_bdc_fp32_dequant(run.output.address, from.address, &from.extents, whole(0), number(run.layer, 1), from.type,
+                       RM_HALF_TO_EVEN);
+}
+
+namespace {
+
+// Loads pieces of operands in device memory, carries out the local layer, and stores what it made.
+class Pieces {
+ public:
+  explicit Pieces(const LayerRun& run) : run_(run) {}
+
+  // Operands of the same extents: elements one behind the other, over all NPUs.
+  void flat() const {
+    const std::int64_t count = elements_of(run_.outputs[0].shape.extents);
+    const std::int64_t npus = tpu_npu_num();
+    for (std::int64_t done = 0; done < count;) {
+      const std::int64_t rest = count - done;
+      const std::int64_t width = std::min(kMost, std::max<std::int64_t>(1, rest / npus));
+      const dim4 shape{1, static_cast<int>(std::min(npus, rest / width)), 1, static_cast<int>(width)};
+      std::vector<Operand> operands;
+      for (const Tensor& input : run_.inputs) operands.push_back({at(input, done), shape, {}, false});
+      one(operands, at(run_.outputs[0], done), shape, {}, false);
+      done += std::int64_t{shape.c} * shape.w;
+    }
+  }
+
+  // Operands of which some have 1 where the result has more.
+  void spread_out() const {
+    Extents extents = run_.outputs[0].shape.extents;
+    if (extents.size() > 4) fail(fmt::format("operands of different extents with {} dimensions", extents.size()));
+    const dim4 all = to_dim4(extents);
+    const dim4 strides = element_strides(extents);
+    if (all.w > kMost) fail(fmt::format("operands of different extents with rows of {} elements", all.w));
+    const int rows = std::max(1, static_cast<int>(kMost) / std::max(all.w, 1));
+    for (int n = 0; n < all.n; ++n) {
+      for (int c = 0; c < all.c; c += tpu_npu_num()) {
+        for (int h = 0; h < all.h; h += rows) {
+          const dim4 shape{1, std::min(tpu_npu_num(), all.c - c), std::min(rows, all.h - h), all.w};
+          std::vector<Operand> operands;
+          for (const Tensor& input : run_.inputs) {
+            const dim4 has = to_dim4(input.shape.extents);
+            const dim4 from = element_strides(input.shape.extents);
+            const std::int64_t begin = (has.n == 1 ? 0 : std::int64_t{n} * from.n) +
+                                       (has.c == 1 ? 0 : std::int64_t{c} * from.c) +
+                                       (has.h == 1 ? 0 : std::int64_t{h} * from.h);
+            const dim4 part{1, has.c == 1 ? 1 : shape.c, has.h == 1 ? 1 : shape.h, has.w};
+            operands.push_back({at(input, begin), part, from, true});
+          }
+          const std::int64_t begin =
+              std::int64_t{n} * strides.n + std::int64_t{c} * strides.c + std::int64_t{h} * strides.h;
+          one(operands, at(run_.outputs[0], begin), shape, strides, true);
+        }
+      }
+    }
+  }
+
+ private:
+  static constexpr std::int64_t kMost = 1024;       // elements in an NPU
+  static constexpr local_addr_t kSlot = 0x4000;     // of an operand
+  static constexpr local_addr_t kWork = 4 * kSlot;  // work memory lies behind the operands
+  struct Operand {
+    system_addr_t address;
+    dim4 extents, strides;
+    bool strided;
+  };
+
+  static dim4 element_strides(const Extents& extents) {
+    Extents all = extents;
+    all.resize(4, 1);
+    const auto strides = packed_strides(all);
+    return {static_cast<int>(strides[0]), static_cast<int>(strides[1]), static_cast<int>(strides[2]),
+            static_cast<int>(strides[3])};
+  }
+
+  static system_addr_t at(const Tensor& tensor, std::int64_t element) {
+    return tensor.address + static_cast<system_addr_t>(element * tpu_data_type_size(device_type(tensor.shape.type)));
+  }
+
+  void one(const std::vector<Operand>& operands, system_addr_t to, const dim4& shape, const dim4& strides,
+           bool strided) const {
+    std::vector<LocalTensor> inputs;
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      const Operand& operand = operands[i];
+      const data_type_t type = device_type(run_.inputs[i].shape.type);
+      inputs.push_back({static_cast<local_addr_t>(i) * kSlot, type, operand.extents, false});
+      tpu_gdma_cpy_S2L(inputs[i].address, operand.address, &operand.extents, nullptr,
+                       operand.strided ? &operand.strides : nullptr, type);
+    }
+    const LocalTensor output{3 * kSlot, device_type(run_.outputs[0].shape.type), shape, false};
+    carry_out(LocalRun{run_.layer, inputs, output, kWork});
+    tpu_gdma_cpy_L2S(to, output.address, &shape, strided ? &strides : nullptr, nullptr, output.type);
+  }
+
+  const LayerRun& run_;
+};
+
+}  // namespace
+
+void by_pieces(const LayerRun& run) {
+  const Tensor& to = run.outputs[0];
+  constexpr std::uint32_t kConversion = 74;
+  if (run.layer.type == kConversion && run.inputs[0].shape.type == to.shape.type)
+    return copy_all(to.address, run.inputs[0].address, elements_of(to.shape.extents), to.shape.type);
+  const bool same = std::all_of(run.inputs.begin(), run.inputs.end(),
+                                [&](const Tensor& input) { return input.shape.extents == to.shape.extents; });
+  const Pieces pieces(run);
+  if (same)
+    pieces.flat();
+  else
+    pieces.spread_out();
+}
+
+}  // namespace softtpu::dynamic

@@ -1,0 +1,69 @@
+// The layers of lists. A layer is one function; runtime/bmodel/layer_rules has the shapes and says which cases come
+// here.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "firmware/dynamic/tensors.hpp"
+
+namespace softtpu::dynamic {
+
+// A layer with operands in device memory.
+struct LayerRun {
+  const ListedLayer& layer;
+  const std::vector<Tensor>& inputs;
+  const std::vector<Tensor>& outputs;
+  std::uint64_t context_moved;  // what is added to addresses in the context area
+};
+void carry_out(const LayerRun& run);
+
+// A layer with operands in local memory.
+struct LocalRun {
+  const ListedLayer& layer;
+  const std::vector<LocalTensor>& inputs;
+  const LocalTensor& output;
+  local_addr_t work;  // memory that the compiler has set aside for it
+};
+void carry_out(const LocalRun& run);
+
+// moves.cpp
+void concatenation(const LayerRun& run);
+void concatenation(const LocalRun& run);
+void reshape(const LayerRun& run);
+void transpose(const LayerRun& run);
+void strided_slice(const LayerRun& run);
+void padding(const LayerRun& run);
+void tile(const LayerRun& run);
+void upsampling(const LayerRun& run);
+void depth_space(const LayerRun& run);
+void gather(const LayerRun& run);
+void top_k(const LayerRun& run);
+
+// elementwise.cpp: in device memory the same in pieces
+void by_pieces(const LayerRun& run);
+void conversion(const LocalRun& run);
+void relu(const LocalRun& run);
+void select(const LocalRun& run);
+void binary(const LocalRun& run);
+void binary_constant(const LocalRun& run);
+void activation(const LocalRun& run);
+void table(const LocalRun& run);
+void quantisation(const LocalRun& run);
+void dequantisation(const LocalRun& run);
+
+// sums.cpp
+void pooling(const LocalRun& run);
+void softmax(const LocalRun& run);
+void softmax(const LayerRun& run);
+void layer_norm(const LocalRun& run);
+void reduction(const LayerRun& run);
+void extreme_index(const LayerRun& run);
+
+// products.cpp
+void convolution(const LocalRun& run);
+void convolution(const LayerRun& run);
+void fully_connected(const LayerRun& run);
+void batched_product(const LayerRun& run);
+
+}  // namespace softtpu::dynamic

@@ -1,0 +1,149 @@
+#include "firmware/dynamic/local_group.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "firmware/dynamic/layers.hpp"
+
+namespace softtpu::dynamic {
+namespace {
+
+using bmodel::ListedTransfer;
+using bmodel::MovedTensor;
+using bmodel::Operand;
+using bmodel::OperandKind;
+using bmodel::TransferType;
+
+// Where the list has the address of a layer's work memory, and how many words it has when it has one.
+local_addr_t work_of(const ListedLayer& layer) {
+  struct Place {
+    std::uint32_t type;
+    std::size_t word;
+  };
+  constexpr Place kPlaces[] = {{0, 32}, {1, 0}, {19, 5}, {29, 4}, {31, 12}, {32, 10}, {35, 9}, {131, 5}, {132, 7}};
+  for (const Place& place : kPlaces) {
+    if (place.type == layer.type) return static_cast<local_addr_t>(layer.word(place.word));
+  }
+  return 0;
+}
+
+// All rows of n are one slice (the rule of bmodel::faults_of), so each stage of the pipeline runs once: its loads and
+// layers in the order of the steps, then the next stage.
+class LocalGroup {
+ public:
+  LocalGroup(const bmodel::ListedGroup& group, Tensors& tensors) : group_(group), tensors_(tensors) {}
+
+  void run() {
+    find_loads();
+    for (const ListedLayer& layer : group_.layers) find_results(layer);
+    for (std::uint32_t stage = 0; stage < group_.stages; ++stage) {
+      for (std::uint32_t step = 0; step < group_.steps; ++step) {
+        for (const ListedLayer& layer : group_.layers) {
+          if (layer.stage == stage && layer.step == step) carry_out_layer(layer);
+        }
+        for (const ListedTransfer& transfer : group_.transfers) {
+          if (transfer.stage == stage && transfer.step == step) move(transfer);
+        }
+      }
+    }
+  }
+
+ private:
+  static MovedTensor moved_by(const ListedTransfer& transfer) {
+    auto moved = bmodel::moved_tensor(transfer);
+    if (!moved) fail(moved.error().text);
+    return *std::move(moved);
+  }
+
+  const ShapedTensor& shape_of(std::uint32_t id) const {
+    const auto found = shapes_.find(id);
+    if (found == shapes_.end()) fail(fmt::format("tensor {} is read, which nothing has made", id));
+    return found->second;
+  }
+
+  void find_loads() {
+    for (const ListedTransfer& transfer : group_.transfers) {
+      const auto type = static_cast<TransferType>(transfer.type);
+      if (type != TransferType::kLoad && type != TransferType::kLoadInput) continue;
+      const MovedTensor moved = moved_by(transfer);
+      const auto found = tensors_.known.find(moved.reference);
+      if (found == tensors_.known.end())
+        fail(fmt::format("tensor {} is loaded, which nothing has made", moved.reference));
+      const Extents& extents = found->second.shape.extents;
+      if (!extents.empty() && extents[0] > group_.rows)
+        fail(fmt::format("{} rows in slices of {}", extents[0], group_.rows));
+      shapes_[moved.id] = found->second.shape;
+    }
+  }
+
+  std::vector<ShapedTensor> inputs_of(const ListedLayer& layer) const {
+    std::vector<ShapedTensor> inputs;
+    for (const Operand& operand : layer.inputs) {
+      if (operand.kind == OperandKind::kConstant)
+        inputs.push_back({operand.type.value_or(0), operand.extents});
+      else
+        inputs.push_back(shape_of(operand.id));
+    }
+    return inputs;
+  }
+
+  void find_results(const ListedLayer& layer) {
+    const auto results = bmodel::results_of(layer, inputs_of(layer));
+    if (!results) fail(bmodel::name_of_layer(layer.type) + ": " + results.error().text);
+    for (std::size_t i = 0; i < results->size(); ++i) shapes_[layer.outputs[i].id] = (*results)[i];
+  }
+
+  static LocalTensor local(local_addr_t address, const ShapedTensor& shape, bool compact = false) {
+    return {address, device_type(shape.type), to_dim4(shape.extents), compact};
+  }
+
+  void carry_out_layer(const ListedLayer& layer) const {
+    std::vector<LocalTensor> inputs;
+    const auto shapes = inputs_of(layer);
+    for (std::size_t i = 0; i < shapes.size(); ++i) {
+      inputs.push_back(local(static_cast<local_addr_t>(layer.inputs[i].address), shapes[i],
+                             layer.inputs[i].kind == OperandKind::kConstant));
+    }
+    const Operand& output = layer.outputs[0];
+    carry_out(
+        LocalRun{layer, inputs, local(static_cast<local_addr_t>(output.address), shape_of(output.id)), work_of(layer)});
+  }
+
+  void move(const ListedTransfer& transfer) {
+    const MovedTensor moved = moved_by(transfer);
+    const auto at = static_cast<local_addr_t>(moved.local);
+    switch (static_cast<TransferType>(transfer.type)) {
+      case TransferType::kLoad:
+      case TransferType::kLoadInput: {
+        const LocalTensor to = local(at, shape_of(moved.id));
+        tpu_gdma_cpy_S2L(at, tensors_.known.at(moved.reference).address, &to.extents, nullptr, nullptr, to.type);
+        return;
+      }
+      case TransferType::kLoadConstant: {
+        const LocalTensor to = local(at, {moved.type, moved.constant}, true);
+        const dim4 strides = strides_of(to);
+        tpu_gdma_cpy_S2L(at, transfer.address() + tensors_.constants_moved, &to.extents, &strides, nullptr, to.type);
+        return;
+      }
+      default: {
+        const ShapedTensor& shape = shape_of(moved.id);
+        const LocalTensor from = local(at, shape);
+        const bool is_output = static_cast<TransferType>(transfer.type) == TransferType::kStoreOutput;
+        const system_addr_t to = tensors_.place(moved.id, is_output ? 0 : transfer.address());
+        tpu_gdma_cpy_L2S(to, at, &from.extents, nullptr, nullptr, from.type);
+        tensors_.known[moved.id] = {to, shape};
+      }
+    }
+  }
+
+  const bmodel::ListedGroup& group_;
+  Tensors& tensors_;
+  std::map<std::uint32_t, ShapedTensor> shapes_;  // of tensors in local memory
+};
+
+}  // namespace
+
+void run_local_group(const bmodel::ListedGroup& group, Tensors& tensors) { LocalGroup(group, tensors).run(); }
+
+}  // namespace softtpu::dynamic

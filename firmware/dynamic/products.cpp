@@ -1,0 +1,325 @@
+// Layers that multiply and add. Each sum is made by one command, as recorded.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "firmware/dynamic/layers.hpp"
+
+namespace softtpu::dynamic {
+namespace {
+
+constexpr dim2 kOne{1, 1};
+
+bool is_byte(data_type_t type) { return type == DT_INT8 || type == DT_UINT8; }
+
+// ---- Convolution ----
+
+struct Window {
+  dim2 kernel, stride, dilation;
+  padding_t pads;
+
+  explicit Window(const ListedLayer& layer) {
+    const auto word = [&](std::size_t i) { return static_cast<int>(layer.word(i)); };
+    kernel = {word(3), word(4)};
+    stride = {word(5), word(6)};
+    dilation = {word(7), word(8)};
+    pads = {word(9), word(10), word(11), word(12)};
+  }
+};
+
+enum : std::size_t { kGroups = 0, kIn, kOut, kBias = 13, kRelu, kLimit, kRounding = 17, kMerged = 24 };
+
+float limit_of(const ListedLayer& layer) {
+  float limit = 0;
+  const std::int32_t bits = layer.word(kLimit);
+  std::memcpy(&limit, &bits, sizeof(limit));
+  return limit;
+}
+
+void clip(local_addr_t at, const dim4& shape, const ListedLayer& layer, data_type_t type) {
+  if (const float limit = limit_of(layer); limit > 0)
+    tpu_bdc_min_C(at, at, constant(limit, type), &shape, nullptr, nullptr, type);
+}
+
+// An input of few channels: a channel for each tap of the kernel (or of its columns), which a depthwise convolution
+// with one 1 in each kernel moves to its place. What is left of the window is smaller.
+LocalTensor merge_taps(const LocalTensor& from, Window& window, bool whole_kernel, local_addr_t work) {
+  const Window given = window;
+  const int taps = whole_kernel ? given.kernel.h * given.kernel.w : given.kernel.h;
+  const auto npu_bytes = static_cast<local_addr_t>(tpu_local_mem_size_per_npu());
+  const data_type_t type = from.type;
+  const int channels = from.extents.c;
+  for (int c = channels; c-- > 0;) {
+    const dim4 shape{from.extents.n, taps, from.extents.h, from.extents.w};
+    tpu_bdc_npu_bcast(from.address + static_cast<local_addr_t>(c * taps) * npu_bytes,
+                      from.address + static_cast<local_addr_t>(c) * npu_bytes, &shape, type);
+  }
+  Window taken = given;
+  window.kernel = {1, whole_kernel ? 1 : given.kernel.w};
+  window.stride = {1, whole_kernel ? 1 : given.stride.w};
+  window.dilation = {1, whole_kernel ? 1 : given.dilation.w};
+  window.pads = {0, 0, whole_kernel ? 0 : given.pads.left, whole_kernel ? 0 : given.pads.right};
+  if (!whole_kernel) {
+    taken.kernel.w = taken.stride.w = taken.dilation.w = 1;
+    taken.pads.left = taken.pads.right = 0;
+  }
+  const auto side = [](int extent, int before, int behind, int kernel, int step, int dilation) {
+    return static_cast<int>(bmodel::windows(extent, before, behind, kernel, step, dilation));
+  };
+  LocalTensor merged{work, type, {from.extents.n, channels * taps, 0, 0}, false};
+  merged.extents.h =
+      side(from.extents.h, taken.pads.top, taken.pads.bottom, taken.kernel.h, taken.stride.h, taken.dilation.h);
+  merged.extents.w =
+      side(from.extents.w, taken.pads.left, taken.pads.right, taken.kernel.w, taken.stride.w, taken.dilation.w);
+  constexpr local_addr_t kLine = 64;
+  const local_addr_t places = work + bytes_of(merged);
+  const local_addr_t ones = places + kLine;
+  const local_addr_t kernels = ones + kLine;
+  const bool bytes = is_byte(type);
+  const dim4 column{1, taps, 1, 1};
+  const dim4 square{1, taps, 1, taps};
+  tpu_bdc_arithmetic_sequence_distribute_aligned(places, 0, 1, taps);
+  tpu_bdc_cast(places, places, &column, nullptr, nullptr, DT_INT8, DT_INT32, RM_HALF_TO_EVEN);
+  const scalar_t one = bytes ? whole(1) : constant(1, type);
+  tpu_bdc_set_C(ones, one, &column, nullptr, bytes ? DT_INT8 : type);
+  const data_type_t element = bytes ? DT_UINT8 : type;
+  tpu_bdc_set_C(kernels, whole(0), &square, nullptr, bytes ? DT_INT8 : type);
+  tpu_bdc_batch_bcast_w_scatter(kernels, ones, places, &square, 1, element, DT_UINT8, false);
+  for (int c = 1; c < channels; ++c) {
+    tpu_bdc_cpy_cross_npu(kernels + static_cast<local_addr_t>(c * taps) * npu_bytes, kernels, &square, element);
+  }
+  const dim4 spread_out{from.extents.n, channels * taps, from.extents.h, from.extents.w};
+  if (bytes) {
+    tpu_bdc_int8_depthwise2d(work, from.address, kernels, 0, whole(0), &spread_out, &taken.kernel, &taken.pads,
+                             &taken.stride, &taken.dilation, type, type, DT_UINT8, DT_INT32, 0, false, false,
+                             RM_HALF_AWAY_FROM_ZERO);
+  } else {
+    tpu_bdc_fp_depthwise2d(work, from.address, kernels, 0, &spread_out, &taken.kernel, &taken.pads, &taken.stride,
+                           &taken.dilation, type, false);
+  }
+  return merged;
+}
+
+}  // namespace
+
+void convolution(const LocalRun& run) {
+  const ListedLayer& layer = run.layer;
+  const LocalTensor& to = run.output;
+  const bool bytes = is_byte(run.inputs[0].type);
+  const int merging = layer.word(kMerged) & 0xf;
+  Window window(layer);
+  LocalTensor from = run.inputs[0];
+  const LocalTensor sums{run.work, DT_INT32, to.extents, false};
+  if (merging != 0) from = merge_taps(from, window, merging == 3, run.work + (bytes ? bytes_of(sums) : 0));
+  const local_addr_t weights = run.inputs[1].address;
+  if (bytes) {
+    // In front of the weights of a channel: multiplier, shift, offset, bias.
+    constexpr local_addr_t kBiasAt = 12, kWeightsAt = 64;
+    tpu_bdc_int8_asym_quant_conv2d(sums.address, from.address, weights + kWeightsAt, whole(0), whole(0), &from.extents,
+                                   nullptr, to.extents.c, &window.kernel, &window.pads, &window.stride,
+                                   &window.dilation, DT_INT32, from.type, DT_INT8, DT_UINT8, false);
+    const dim4 each{0, 1, 0, 0};
+    tpu_bdc_int_add(sums.address, sums.address, weights + kBiasAt, &to.extents, nullptr, nullptr, &each, DT_INT32,
+                    DT_INT32, DT_INT32, 0, RM_HALF_AWAY_FROM_ZERO, true);
+    return tpu_bdc_int_pc_requant(to.address, sums.address, weights, &to.extents, to.type, DT_INT32,
+                                  rounding_of(layer.word(kRounding)));
+  }
+  const bool bias = layer.word(kBias) != 0;
+  const local_addr_t bias_at = bias ? run.inputs[2].address : 0;
+  const bool relu = layer.word(kRelu) != 0;
+  if (layer.word(kGroups) != 1) {
+    tpu_bdc_fp_depthwise2d(to.address, from.address, weights, bias_at, &from.extents, &window.kernel, &window.pads,
+                           &window.stride, &window.dilation, to.type, bias);
+    if (relu) tpu_bdc_relu(to.address, to.address, &to.extents, nullptr, nullptr, to.type);
+  } else {
+    tpu_bdc_fp_conv2d(to.address, from.address, weights, bias_at, &from.extents, nullptr, to.extents.c, &window.kernel,
+                      &window.pads, &window.stride, &window.dilation, to.type, from.type, bias, false);
+    if (relu) tpu_bdc_max_C(to.address, to.address, whole(0), &to.extents, nullptr, nullptr, to.type);
+  }
+  if (relu) clip(to.address, to.extents, layer, to.type);
+}
+
+// f32 in device memory: a group and a row of n at a time.
+void convolution(const LayerRun& run) {
+  constexpr local_addr_t kWeights = 0, kBiasAt = 0x3000, kFrom = 0x4000, kTo = 0x20000;
+  const ListedLayer& layer = run.layer;
+  const Window window(layer);
+  const int groups = layer.word(kGroups);
+  const int in = layer.word(kIn) / groups;
+  const int out = layer.word(kOut) / groups;
+  const bool bias = layer.word(kBias) != 0;
+  const dim4 from = to_dim4(run.inputs[0].shape.extents);
+  const dim4 to = to_dim4(run.outputs[0].shape.extents);
+  const int taps = window.kernel.h * window.kernel.w;
+  const dim4 weights{1, out, in * taps, 1};
+  const dim4 input{1, in, from.h, from.w};
+  const dim4 output{1, out, to.h, to.w};
+  const LocalTensor held{0, DT_FP32, weights, true};
+  if (bytes_of(held) > kBiasAt || bytes_of({0, DT_FP32, input, false}) > kTo - kFrom ||
+      bytes_of({0, DT_FP32, output, false}) > static_cast<local_addr_t>(tpu_local_mem_size_per_npu()) - kTo)
+    fail("convolution (0): an input of this size");
+  constexpr std::int64_t kBytes = 4;
+  const auto at = [](const Tensor& tensor, std::int64_t element) {
+    return tensor.address + static_cast<system_addr_t>(element * kBytes);
+  };
+  for (int group = 0; group < groups; ++group) {
+    const dim4 compact = strides_of(held);
+    tpu_gdma_cpy_S2L(kWeights, at(run.inputs[1], std::int64_t{group} * out * in * taps), &weights, &compact, nullptr,
+                     DT_FP32);
+    const dim4 biases{1, out, 1, 1};
+    if (bias) tpu_gdma_compact_S2L(kBiasAt, at(run.inputs[2], std::int64_t{group} * out), &biases, DT_FP32);
+    for (int n = 0; n < from.n; ++n) {
+      tpu_gdma_cpy_S2L(kFrom, at(run.inputs[0], (std::int64_t{n} * groups + group) * in * from.h * from.w), &input,
+                       nullptr, nullptr, DT_FP32);
+      tpu_bdc_fp_conv2d(kTo, kFrom, kWeights, kBiasAt, &input, nullptr, out, &window.kernel, &window.pads,
+                        &window.stride, &window.dilation, DT_FP32, DT_FP32, bias, false);
+      if (layer.word(kRelu) != 0) {
+        tpu_bdc_max_C(kTo, kTo, whole(0), &output, nullptr, nullptr, DT_FP32);
+        clip(kTo, output, layer, DT_FP32);
+      }
+      tpu_gdma_cpy_L2S(at(run.outputs[0], (std::int64_t{n} * groups + group) * out * to.h * to.w), kTo, &output,
+                       nullptr, nullptr, DT_FP32);
+    }
+  }
+}
+
+// ---- Products of matrices ----
+
+namespace {
+
+constexpr local_addr_t kLeft = 0, kRight = 0x10000, kAddend = 0x1c000, kProduct = 0x20000;
+
+struct Product {
+  int rows = 0, depth = 0, columns = 0;
+  data_type_t type = DT_FP32;
+  system_addr_t left = 0, right = 0, bias = 0, to = 0;
+  bool has_bias = false;
+
+  // f32: columns of a channel lie one behind the other.
+  void of_float32() const {
+    const auto width = [](int count) {
+      const int least = (count + tpu_npu_num() - 1) / tpu_npu_num();
+      return std::max(tpu_eu_num(DT_FP32),
+                      (least + tpu_eu_num(DT_FP32) - 1) / tpu_eu_num(DT_FP32) * tpu_eu_num(DT_FP32));
+    };
+    const int left_width = width(depth);
+    const int right_width = width(columns);
+    constexpr int kMostInRow = 96;
+    if (rows == 1 && depth > kMostInRow) return of_halves();
+    tpu_gdma_matrix_S2L(kLeft, left, rows, depth, left_width, depth, DT_FP32);
+    tpu_gdma_matrix_S2L(kRight, right, depth, columns, right_width, columns, DT_FP32);
+    if (has_bias) tpu_gdma_matrix_S2L(kAddend, bias, 1, columns, right_width, columns, DT_FP32);
+    tpu_bdc_fp32_mm(kProduct, kLeft, kRight, kAddend, rows, depth, columns, left_width, right_width, has_bias, false);
+    tpu_gdma_matrix_L2S(to, kProduct, rows, columns, right_width, columns, DT_FP32);
+  }
+
+  // A single row, as recorded: the sums of its halves, one after the other.
+  void of_halves() const {
+    constexpr std::int64_t kBytes = 4;
+    const int width = tpu_eu_num(DT_FP32);
+    const int half = depth / 2;
+    if (has_bias) tpu_gdma_matrix_S2L(kAddend, bias, 1, columns, columns, columns, DT_FP32);
+    for (int i = 0; i < 2; ++i) {
+      const std::int64_t begin = std::int64_t{i} * half;
+      tpu_gdma_matrix_S2L(kLeft, left + static_cast<system_addr_t>(begin * kBytes), 1, half, width, depth, DT_FP32);
+      tpu_gdma_matrix_S2L(kRight, right + static_cast<system_addr_t>(begin * columns * kBytes), half, columns, columns,
+                          columns, DT_FP32);
+      tpu_bdc_fp32_mm(kProduct, kLeft, kRight, kAddend, 1, half, columns, width, columns, has_bias && i == 1, i == 1);
+    }
+    tpu_gdma_matrix_L2S(to, kProduct, 1, columns, columns, columns, DT_FP32);
+  }
+
+  dim4 left_shape() const { return {1, rows, 1, depth}; }
+  dim4 right_shape() const { return {1, depth, 1, columns}; }
+  dim4 plane() const { return {1, rows, columns, 1}; }
+
+  void load(data_type_t right_type) const {
+    const dim4 one = left_shape();
+    const dim4 other = right_shape();
+    tpu_gdma_cpy_S2L(kLeft, left, &one, nullptr, nullptr, type);
+    tpu_gdma_cpy_S2L(kRight, right, &other, nullptr, nullptr, right_type);
+  }
+  void add_bias(data_type_t bias_type) const {
+    const dim4 line{1, tpu_npu_num(), 1, columns};
+    const dim4 all = plane();
+    const dim4 along{0, 0, 1, 1};
+    tpu_gdma_channel_bcast_S2L(kAddend, bias, &line, nullptr, nullptr, bias_type);
+    if (bias_type == DT_INT32) {
+      tpu_bdc_int_add(kProduct, kProduct, kAddend, &all, nullptr, nullptr, &along, DT_INT32, DT_INT32, DT_INT32, 0,
+                      RM_HALF_AWAY_FROM_ZERO, true);
+    } else {
+      tpu_bdc_fp_add(kProduct, kProduct, kAddend, &all, nullptr, nullptr, &along, bias_type);
+    }
+  }
+  void store(data_type_t result) const {
+    const dim4 shape{1, rows, 1, columns};
+    tpu_gdma_cpy_L2S(to, kProduct, &shape, nullptr, nullptr, result);
+  }
+
+  void of_float16() const {
+    load(type);
+    tpu_bdc_fp_mm(kProduct, kLeft, kRight, rows, depth, columns, type, type, false);
+    if (has_bias) add_bias(type);
+    store(type);
+  }
+
+  void of_bytes(data_type_t result, int multiplier, int shift) const {
+    load(DT_INT8);
+    tpu_bdc_int8_zp_mm(kProduct, kLeft, kRight, whole(0), rows, depth, columns, type, DT_INT8, false);
+    if (has_bias) add_bias(DT_INT32);
+    const dim4 all = plane();
+    tpu_bdc_int_requant(kProduct, kProduct, &all, multiplier, static_cast<char>(shift), whole(0), result, DT_INT32,
+                        RM_HALF_AWAY_FROM_ZERO);
+    store(result);
+  }
+};
+
+}  // namespace
+
+void fully_connected(const LayerRun& run) {
+  constexpr std::size_t kHasBias = 1, kMultiplier = 10, kShift = 11;
+  Product product;
+  product.type = device_type(run.inputs[0].shape.type);
+  product.rows = static_cast<int>(run.inputs[0].shape.extents[0]);
+  product.depth = static_cast<int>(run.inputs[0].shape.extents[1]);
+  product.columns = static_cast<int>(run.inputs[1].shape.extents[1]);
+  product.left = run.inputs[0].address;
+  product.right = run.inputs[1].address;
+  product.to = run.outputs[0].address;
+  product.has_bias = run.layer.word(kHasBias) != 0;
+  if (product.has_bias) product.bias = run.inputs[2].address;
+  if (product.type == DT_FP32) return product.of_float32();
+  if (!is_byte(product.type)) return product.of_float16();
+  product.of_bytes(device_type(run.layer.outputs[0].type.value_or(2)), run.layer.word(kMultiplier),
+                   run.layer.word(kShift));
+}
+
+void batched_product(const LayerRun& run) {
+  constexpr std::size_t kMultiplier = 9, kShift = 10;
+  const Extents& left = run.inputs[0].shape.extents;
+  const Extents& right = run.inputs[1].shape.extents;
+  Product product;
+  product.type = device_type(run.inputs[0].shape.type);
+  product.rows = static_cast<int>(left[left.size() - 2]);
+  product.depth = static_cast<int>(left.back());
+  product.columns = static_cast<int>(right.back());
+  const std::int64_t bytes = tpu_data_type_size(product.type);
+  const std::int64_t batches = elements_of(left) / std::max(1, product.rows * product.depth);
+  for (std::int64_t batch = 0; batch < batches; ++batch) {
+    const auto at = [&](const Tensor& tensor, int rows, int columns) {
+      return tensor.address + static_cast<system_addr_t>(batch * rows * columns * bytes);
+    };
+    product.left = at(run.inputs[0], product.rows, product.depth);
+    product.right = at(run.inputs[1], product.depth, product.columns);
+    product.to = at(run.outputs[0], product.rows, product.columns);
+    if (product.type == DT_FP32)
+      product.of_float32();
+    else if (is_byte(product.type))
+      product.of_bytes(DT_INT8, run.layer.word(kMultiplier), run.layer.word(kShift));
+    else
+      product.of_float16();
+  }
+}
+
+}  // namespace softtpu::dynamic

@@ -1,0 +1,368 @@
+// Layers that make an element of many: windows, rows. The order of sums decides bits; it is the one of the recordings.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "firmware/dynamic/layers.hpp"
+
+namespace softtpu::dynamic {
+namespace {
+
+constexpr dim2 kOne{1, 1};
+constexpr padding_t kNoPadding{0, 0, 0, 0};
+
+// The least number of a type.
+scalar_t lowest(data_type_t type) {
+  switch (type) {
+    case DT_INT8: return whole(-128);
+    case DT_FP32: return constant(std::numeric_limits<float>::lowest(), type);
+    case DT_FP16: return whole(0xfbff);
+    case DT_BFP16: return whole(0xff7f);
+    default: return whole(0);
+  }
+}
+
+bool is_byte(data_type_t type) { return type == DT_INT8 || type == DT_UINT8; }
+
+void maximum(local_addr_t to, local_addr_t from, const dim4& shape, dim2 kernel, data_type_t type) {
+  tpu_bdc_fp_max_pool2d(to, from, &shape, &kernel, &kNoPadding, &kOne, &kOne, type, lowest(type));
+}
+
+void sum(local_addr_t to, local_addr_t from, const dim4& shape, dim2 kernel, data_type_t type, float scale = 1) {
+  tpu_bdc_fp_avg_pool2d(to, from, &shape, &kernel, &kNoPadding, &kOne, &kOne, type, constant(scale, type));
+}
+
+// Averages at a border count fewer elements than the window has: they are made larger, rows first.
+struct Border {
+  const LocalTensor& to;
+  dim4 strides;
+
+  void enlarge(dim4 shape, int begin, int step, int kernel, int valid) const {
+    if (valid == kernel) return;
+    const local_addr_t at = to.address + static_cast<local_addr_t>(begin * step * tpu_data_type_size(to.type));
+    if (!is_byte(to.type)) {
+      const float factor = static_cast<float>(kernel) / static_cast<float>(valid);
+      return tpu_bdc_fp_mul_C(at, at, constant(factor, to.type), &shape, &strides, &strides, to.type);
+    }
+    if (kernel != 3 || valid != 2) fail("an average of this window");
+    tpu_bdc_int_mul_C(at, at, whole(3), &shape, &strides, &strides, to.type, to.type, DT_UINT16, -1,
+                      RM_HALF_AWAY_FROM_ZERO, true);
+  }
+};
+
+void average_of_all(const LocalRun& run) {
+  const LocalTensor& from = run.inputs[0];
+  const int elements = from.extents.h * from.extents.w;
+  const int columns = tpu_eu_num(from.type);
+  const int rows = (elements + columns - 1) / columns;
+  const dim4 strides = strides_of(from);
+  if (const int missing = rows * columns - elements; missing != 0) {
+    const dim4 tail{from.extents.n, from.extents.c, 1, missing};
+    const dim4 tail_strides{strides.n, strides.c, missing, 1};
+    tpu_bdc_set_C(from.address + static_cast<local_addr_t>(elements * tpu_data_type_size(from.type)), whole(0), &tail,
+                  &tail_strides, from.type);
+  }
+  sum(run.work, from.address, {from.extents.n, from.extents.c, rows, columns}, {rows, 1}, from.type);
+  sum(run.output.address, run.work, {from.extents.n, from.extents.c, 1, columns}, {1, columns}, from.type,
+      1.0F / static_cast<float>(elements));
+}
+
+}  // namespace
+
+void pooling(const LocalRun& run) {
+  enum : std::size_t {
+    kKernel = 1,
+    kPads = 3,
+    kStride = 7,
+    kDilation = 9,
+    kGlobal = 11,
+    kAverage,
+    kScale = 21,
+    kShift
+  };
+  const LocalTensor& from = run.inputs[0];
+  const LocalTensor& to = run.output;
+  const auto word = [&](std::size_t i) { return static_cast<int>(run.layer.word(i)); };
+  const dim2 kernel{word(kKernel), word(kKernel + 1)};
+  const padding_t pads{word(kPads), word(kPads + 1), word(kPads + 2), word(kPads + 3)};
+  const dim2 stride{word(kStride), word(kStride + 1)};
+  const dim2 dilation{word(kDilation), word(kDilation + 1)};
+  const dim4* const shape = &from.extents;
+  if (word(kAverage) == 0) {
+    const auto pool = is_byte(to.type) ? tpu_bdc_int8_max_pool2d : tpu_bdc_fp_max_pool2d;
+    return pool(to.address, from.address, shape, &kernel, &pads, &stride, &dilation, to.type, lowest(to.type));
+  }
+  if (word(kGlobal) != 0 && (kernel.h != shape->h || kernel.w != shape->w)) fail("a global average of a part");
+  if (is_byte(to.type)) {
+    tpu_bdc_int8_avg_pool2d(to.address, from.address, shape, &kernel, &pads, &stride, &dilation, to.type, from.type,
+                            static_cast<unsigned char>(word(kScale)), static_cast<unsigned char>(word(kShift)));
+  } else if (word(kGlobal) != 0) {
+    return average_of_all(run);
+  } else {
+    tpu_bdc_fp_avg_pool2d(to.address, from.address, shape, &kernel, &pads, &stride, &dilation, to.type,
+                          constant(1.0F / static_cast<float>(kernel.h * kernel.w), to.type));
+  }
+  const Border border{to, strides_of(to)};
+  const auto valid = [](int at, int extent, int before, int size, int step) {
+    const int begin = at * step - before;
+    return std::min(begin + size, extent) - std::max(begin, 0);
+  };
+  for (int h = 0; h < to.extents.h; ++h) {
+    border.enlarge({to.extents.n, to.extents.c, 1, to.extents.w}, h, border.strides.h, kernel.h,
+                   valid(h, shape->h, pads.top, kernel.h, stride.h));
+  }
+  for (int w = 0; w < to.extents.w; ++w) {
+    border.enlarge({to.extents.n, to.extents.c, to.extents.h, 1}, w, 1, kernel.w,
+                   valid(w, shape->w, pads.left, kernel.w, stride.w));
+  }
+}
+
+namespace {
+
+int whole_vectors(int width, data_type_t type) {
+  const int vector = tpu_eu_num(type);
+  return (width + vector - 1) / vector * vector;
+}
+
+// What a row lacks of whole vectors.
+void fill(local_addr_t at, const dim4& extents, int row, data_type_t type, scalar_t value) {
+  if (row == extents.w) return;
+  LocalTensor padded{at, type, {extents.n, extents.c, extents.h, row}, false};
+  const dim4 strides = strides_of(padded);
+  const dim4 tail{extents.n, extents.c, extents.h, row - extents.w};
+  tpu_bdc_set_C(at + static_cast<local_addr_t>(extents.w * tpu_data_type_size(type)), value, &tail, &strides, type);
+}
+
+using Pool = void (*)(local_addr_t, local_addr_t, const dim4&, dim2, data_type_t);
+void sum_of(local_addr_t to, local_addr_t from, const dim4& shape, dim2 kernel, data_type_t type) {
+  sum(to, from, shape, kernel, type);
+}
+
+// Of each row of whole vectors: the vectors first, then what is left. Rows of h take the place of n.
+void by_vectors(Pool pool, local_addr_t to, local_addr_t part, local_addr_t from, const dim4& extents, int row,
+                data_type_t type) {
+  const int vector = tpu_eu_num(type);
+  pool(part, from, {extents.h, extents.c, row / vector, vector}, {row / vector, 1}, type);
+  pool(to, part, {1, extents.c, extents.h, vector}, {1, vector}, type);
+}
+
+}  // namespace
+
+// As recorded: rows of up to 24 elements are summed at once, longer and single ones by vectors.
+void softmax(const LocalRun& run) {
+  const data_type_t type = run.output.type;
+  const dim4 all = run.output.extents;
+  const dim4 extents{1, all.c, all.h, all.w};
+  const bool split = all.h == 1 || all.w > 24;
+  const int row = split ? whole_vectors(all.w, type) : all.w;
+  const int wide_row = split ? whole_vectors(all.w, DT_FP32) : all.w;
+  const LocalTensor one{0, type, {1, all.c, all.h, row}, false};
+  const LocalTensor plain{0, type, extents, false};
+  const LocalTensor best{0, DT_FP32, {1, all.c, all.h, 1}, false};
+  // The compiler's work memory is as large as the recorded steps need; these lie behind each other in it.
+  local_addr_t next = run.work;
+  const auto take = [&next](local_addr_t bytes) { return std::exchange(next, next + bytes); };
+  const local_addr_t padded = split && all.h > 1 ? take(bytes_of(one)) : 0;
+  const local_addr_t at_best = take(bytes_of(best));
+  const local_addr_t coefficients = take(64);
+  const local_addr_t work = take(bytes_of(plain));
+  const local_addr_t second = take(bytes_of(plain));
+  const dim4 strides = strides_of(one);
+  const dim4 plain_strides = strides_of(plain);
+  const dim4 wide_strides = strides_of({0, DT_FP32, {1, all.c, all.h, split ? wide_row : all.w}, false});
+  const LocalTensor maxima{0, type, {1, all.c, all.h, 1}, false};
+  for (int n = 0; n < all.n; ++n) {
+    const auto behind = static_cast<local_addr_t>(n) * bytes_of(plain);
+    const local_addr_t given = run.inputs[0].address + behind;
+    const local_addr_t to = run.output.address + behind;
+    local_addr_t from = given;
+    if (split) {
+      if (all.h > 1) {
+        from = padded;
+        tpu_bdc_cpy(from, given, &extents, &strides, &plain_strides, type);
+        fill(from, extents, row, type, lowest(type));
+      } else {
+        fill(from, extents, row, type, constant(-std::numeric_limits<float>::infinity(), type));
+      }
+      by_vectors(maximum, at_best, to, from, extents, row, type);
+    } else {
+      maximum(at_best, from, extents, {1, all.w}, type);
+    }
+    const dim4 over_row = spread(maxima, extents);
+    tpu_bdc_fp_sub(to, from, at_best, &extents, nullptr, split ? &strides : nullptr, &over_row, type);
+    tpu_bdc_load_fp_exp_coeff(coefficients, type);
+    tpu_bdc_fp_exp(to, to, work, second, coefficients, &extents, type);
+    tpu_bdc_cast(work, to, &extents, &wide_strides, nullptr, DT_FP32, type, RM_HALF_TO_EVEN);
+    if (split) {
+      fill(work, extents, wide_row, DT_FP32, whole(0));
+      const LocalTensor wide_all{0, DT_FP32, {1, all.c, all.h, wide_row}, false};
+      by_vectors(sum_of, at_best, work + bytes_of(wide_all), work, extents, wide_row, DT_FP32);
+    } else {
+      sum(at_best, work, extents, {1, all.w}, DT_FP32);
+    }
+    const dim4 single{1, all.c, all.h, 1};
+    tpu_bdc_fp_tunable_C_div(at_best, at_best, constant(1, DT_FP32), &single, nullptr, nullptr, DT_FP32, 3);
+    tpu_bdc_cast(at_best, at_best, &single, nullptr, nullptr, type, DT_FP32, RM_HALF_TO_EVEN);
+    tpu_bdc_fp_mul(to, to, at_best, &extents, nullptr, nullptr, &over_row, type);
+  }
+}
+
+// Rows in device memory: as many as there are NPUs at a time, each by vectors.
+void softmax(const LayerRun& run) {
+  constexpr local_addr_t kFrom = 0, kTo = 0x8000, kBest = 0x10000, kPart = 0x14000, kShifted = 0x18000,
+                         kExponent = 0x1c000, kWork = 0x20000, kCoefficients = 0x28000, kWide = 0x30000;
+  const Tensor& from = run.inputs[0];
+  const data_type_t type = device_type(from.shape.type);
+  const auto width = static_cast<int>(from.shape.extents.back());
+  const std::int64_t rows = elements_of(from.shape.extents) / width;
+  constexpr std::int64_t kMostRows = 1024;
+  const int row = whole_vectors(width, type);
+  tpu_bdc_load_fp_exp_coeff(kCoefficients, type);
+  for (std::int64_t done = 0; done < rows; done += kMostRows) {
+    const dim4 extents{1, static_cast<int>(std::min(kMostRows, rows - done)), 1, width};
+    const auto at = static_cast<system_addr_t>(done * width * tpu_data_type_size(type));
+    tpu_gdma_cpy_S2L(kFrom, from.address + at, &extents, nullptr, nullptr, type);
+    fill(kFrom, extents, row, type,
+         type == DT_FP32 ? lowest(type) : constant(-std::numeric_limits<float>::infinity(), type));
+    by_vectors(maximum, kBest, kPart, kFrom, extents, row, type);
+    const LocalTensor best{kBest, type, {1, extents.c, 1, 1}, false};
+    const dim4 over_row = spread(best, extents);
+    tpu_bdc_fp_sub(kShifted, kFrom, kBest, &extents, nullptr, nullptr, &over_row, type);
+    tpu_bdc_fp_exp(kExponent, kShifted, kWork, kTo, kCoefficients, &extents, type);
+    const local_addr_t wide = type == DT_FP32 ? kExponent : kWide;
+    const int wide_row = whole_vectors(width, DT_FP32);
+    if (type != DT_FP32) tpu_bdc_cast(wide, kExponent, &extents, nullptr, nullptr, DT_FP32, type, RM_HALF_TO_EVEN);
+    fill(wide, extents, wide_row, DT_FP32, whole(0));
+    by_vectors(sum_of, kBest, kPart, wide, extents, wide_row, DT_FP32);
+    tpu_bdc_fp_tunable_C_div(kBest, kBest, constant(1, DT_FP32), &best.extents, nullptr, nullptr, DT_FP32, 3);
+    if (type != DT_FP32) tpu_bdc_cast(kBest, kBest, &best.extents, nullptr, nullptr, type, DT_FP32, RM_HALF_TO_EVEN);
+    tpu_bdc_fp_mul(kTo, kExponent, kBest, &extents, nullptr, nullptr, &over_row, type);
+    tpu_gdma_cpy_L2S(run.outputs[0].address + at, kTo, &extents, nullptr, nullptr, type);
+  }
+}
+
+// Over the third of three dimensions, which lies along h.
+void layer_norm(const LocalRun& run) {
+  const LocalTensor& from = run.inputs[0];
+  const LocalTensor& to = run.output;
+  const dim4& shape = to.extents;
+  const data_type_t type = to.type;
+  const dim4 single{shape.n, shape.c, 1, 1};
+  const LocalTensor wide{0, DT_FP32, shape, false};
+  const LocalTensor one{0, DT_FP32, single, false};
+  const local_addr_t mean = run.work;
+  const local_addr_t deviation = mean + bytes_of(one);
+  const local_addr_t first = deviation + bytes_of(one);
+  const local_addr_t second = first + bytes_of(wide);
+  float least = 0;
+  const std::int32_t bits = run.layer.word(1);
+  std::memcpy(&least, &bits, sizeof(least));
+  tpu_bdc_fp_hw_reduce_mean(mean, from.address, first, &shape, type);
+  const dim4 over_row = spread({mean, type, single, false}, shape);
+  tpu_bdc_fp_sub(to.address, from.address, mean, &shape, nullptr, nullptr, &over_row, type);
+  tpu_bdc_cast(first, to.address, &shape, nullptr, nullptr, DT_FP32, type, RM_HALF_TO_EVEN);
+  tpu_bdc_fp_square(second, first, &shape, nullptr, nullptr, DT_FP32);
+  tpu_bdc_fp_hw_reduce_mean(deviation, second, first, &shape, DT_FP32);
+  tpu_bdc_fp_add_C(first, deviation, constant(least, DT_FP32), &single, nullptr, nullptr, DT_FP32);
+  tpu_bdc_fp_rsqrt(second, first, &single, DT_FP32);
+  tpu_bdc_cast(deviation, second, &single, nullptr, nullptr, type, DT_FP32, RM_HALF_TO_EVEN);
+  tpu_bdc_fp_mul(to.address, to.address, deviation, &shape, nullptr, nullptr, &over_row, type);
+  const std::int32_t affine = run.layer.word(2);
+  std::size_t next = 1;
+  const auto apply = [&](auto function) {
+    const LocalTensor& values = run.inputs[next++];
+    const LocalTensor along{values.address, type, {1, 1, shape.h, 1}, true};
+    const dim4 all{1, tpu_npu_num(), shape.h, 1};
+    tpu_bdc_npu_bcast(along.address, along.address, &all, type);
+    const dim4 strides{0, 0, 1, 1};
+    function(to.address, to.address, along.address, &shape, nullptr, nullptr, &strides, type);
+  };
+  if ((affine & 1) != 0) apply(tpu_bdc_fp_mul);
+  if ((affine & 2) != 0) apply(tpu_bdc_fp_add);
+}
+
+// Along one axis: what is in front of it lies along c, what is behind it along w.
+void reduction(const LayerRun& run) {
+  constexpr local_addr_t kFrom = 0, kTo = 0x20000, kWide = 0x30000;
+  constexpr std::int32_t kMean = 0, kMaximum = 2;
+  const Tensor& from = run.inputs[0];
+  const Tensor& to = run.outputs[0];
+  const data_type_t type = device_type(from.shape.type);
+  const std::int64_t bytes = tpu_data_type_size(type);
+  const auto axis = static_cast<std::size_t>(run.layer.word(0));
+  const std::int32_t method = run.layer.word(9);
+  const Extents& extents = from.shape.extents;
+  const auto length = static_cast<int>(extents[axis]);
+  const std::int64_t outer = elements_of(Extents(extents.begin(), extents.begin() + static_cast<std::ptrdiff_t>(axis)));
+  const std::int64_t inner = elements_of(extents) / std::max<std::int64_t>(1, outer * length);
+  if (method == kMaximum) {
+    // Any order gives the same.
+    constexpr std::int64_t kMostColumns = 64;
+    for (std::int64_t row = 0; row < outer; row += tpu_npu_num()) {
+      for (std::int64_t column = 0; column < inner; column += kMostColumns) {
+        const dim4 shape{1, static_cast<int>(std::min<std::int64_t>(tpu_npu_num(), outer - row)), length,
+                         static_cast<int>(std::min(kMostColumns, inner - column))};
+        const dim4 result{1, shape.c, 1, shape.w};
+        const dim4 strides{0, static_cast<int>(length * inner), static_cast<int>(inner), 1};
+        const dim4 result_strides{0, static_cast<int>(inner), static_cast<int>(inner), 1};
+        tpu_gdma_cpy_S2L(kFrom, from.address + static_cast<system_addr_t>((row * length * inner + column) * bytes),
+                         &shape, nullptr, &strides, type);
+        maximum(kTo, kFrom, shape, {length, 1}, type);
+        tpu_gdma_cpy_L2S(to.address + static_cast<system_addr_t>((row * inner + column) * bytes), kTo, &result,
+                         &result_strides, nullptr, type);
+      }
+    }
+    return;
+  }
+  for (std::int64_t row = 0; row < outer; row += tpu_npu_num()) {
+    const dim4 shape{1, static_cast<int>(std::min<std::int64_t>(tpu_npu_num(), outer - row)), 1, length};
+    const dim4 single{1, shape.c, 1, 1};
+    tpu_gdma_cpy_S2L(kFrom, from.address + static_cast<system_addr_t>(row * length * bytes), &shape, nullptr, nullptr,
+                     type);
+    if (method == kMean) {
+      sum(kTo, kFrom, shape, {1, length}, type, 1.0F / static_cast<float>(length));
+    } else {
+      tpu_bdc_fp_mul(kFrom, kFrom, kFrom, &shape, nullptr, nullptr, nullptr, type);
+      sum(kTo, kFrom, shape, {1, length}, type);
+      tpu_bdc_cast(kWide, kTo, &single, nullptr, nullptr, DT_FP32, type, RM_HALF_TO_EVEN);
+      tpu_bdc_fp32_sqrt(kFrom, kWide, &single);
+      tpu_bdc_cast(kTo, kFrom, &single, nullptr, nullptr, type, DT_FP32, RM_HALF_TO_EVEN);
+    }
+    tpu_gdma_cpy_L2S(to.address + static_cast<system_addr_t>(row * bytes), kTo, &single, nullptr, nullptr, type);
+  }
+}
+
+// The largest of what counts down from the row's length, where an element is the largest of its row.
+void extreme_index(const LayerRun& run) {
+  constexpr local_addr_t kFrom = 0, kNumbers = 0x10000, kBest = 0x20000, kMask = 0x30000;
+  const Tensor& from = run.inputs[0];
+  const auto width = static_cast<int>(from.shape.extents.back());
+  const std::int64_t rows = elements_of(from.shape.extents) / width;
+  for (std::int64_t row = 0; row < rows; row += tpu_npu_num()) {
+    const int count = static_cast<int>(std::min<std::int64_t>(tpu_npu_num(), rows - row));
+    const dim4 shape{1, count, width, 1};
+    const dim4 single{1, count, 1, 1};
+    const dim4 over_row{0, tpu_eu_num(DT_FP32), 0, 1};
+    tpu_gdma_cpy_S2L(kFrom, from.address + static_cast<system_addr_t>(row * width * 4), &shape, nullptr, nullptr,
+                     DT_FP32);
+    maximum(kBest, kFrom, shape, {width, 1}, DT_FP32);
+    tpu_bdc_equal(kMask, kFrom, kBest, whole(-1), &shape, nullptr, nullptr, &over_row, DT_FP32, DT_FP32);
+    tpu_bdc_arithmetic_sequence_bcast(kNumbers, 1, width, -1, width);
+    const dim4 line{1, 1, 1, width};
+    tpu_bdc_cast(kFrom, kNumbers, &line, nullptr, nullptr, DT_FP32, DT_INT32, RM_HALF_TO_EVEN);
+    const dim4 lines{1, count, 1, width};
+    tpu_bdc_npu_bcast(kNumbers, kFrom, &lines, DT_FP32);
+    const dim4 along{0, 0, 1, 0};
+    tpu_bdc_and(kFrom, kMask, kNumbers, &shape, nullptr, nullptr, &along, DT_FP32);
+    maximum(kNumbers, kFrom, shape, {width, 1}, DT_FP32);
+    tpu_bdc_fp_C_sub(kMask, kNumbers, constant(static_cast<float>(width), DT_FP32), &single, nullptr, nullptr, DT_FP32);
+    tpu_bdc_cast(kNumbers, kMask, &single, nullptr, nullptr, DT_INT32, DT_FP32, RM_HALF_TO_EVEN);
+    tpu_gdma_cpy_L2S(run.outputs[0].address + static_cast<system_addr_t>(row * 4), kNumbers, &single, nullptr, nullptr,
+                     DT_INT32);
+  }
+}
+
+}  // namespace softtpu::dynamic

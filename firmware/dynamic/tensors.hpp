@@ -1,0 +1,62 @@
+// Tensors of dynamic parts in device memory and in local memory, and how they are moved.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/bmodel/layer_list.hpp"
+#include "tpu_kernel.h"
+
+namespace softtpu::dynamic {
+
+using bmodel::Extents;
+using bmodel::ListedLayer;
+using bmodel::ShapedTensor;
+
+// The host refuses a part that cannot run before it launches one; what comes here is a list that has changed since, or
+// shapes that are smaller than those that the host has judged.
+[[noreturn]] void fail(const std::string& text);
+
+// In device memory, compact.
+struct Tensor {
+  system_addr_t address = 0;
+  ShapedTensor shape;
+};
+
+// In local memory, from NPU 0 on. Constants are compact: their channels have no gaps.
+struct LocalTensor {
+  local_addr_t address = 0;
+  data_type_t type = DT_FP32;
+  dim4 extents{1, 1, 1, 1};
+  bool compact = false;
+};
+
+data_type_t device_type(std::uint32_t type);
+std::int64_t elements_of(const Extents& extents);
+std::vector<std::int64_t> packed_strides(const Extents& extents);
+
+dim4 to_dim4(const Extents& extents);  // bmodel::local_extents
+dim4 strides_of(const LocalTensor& tensor);
+// Strides that make a tensor one of these extents: 0 where it has one element.
+dim4 spread(const LocalTensor& tensor, const dim4& extents);
+local_addr_t bytes_of(const LocalTensor& tensor);  // in each NPU
+
+scalar_t constant(float value, data_type_t type);
+scalar_t whole(int value);
+
+// The rounding of a list's number; the rules know 0 and 1.
+rounding_mode_t rounding_of(std::int32_t number);
+
+// A part of a tensor in device memory; strides count elements.
+struct Region {
+  system_addr_t address = 0;
+  std::vector<std::int64_t> strides;
+};
+
+// Copies element by element. Dimensions that lie one behind the other on both sides are one; four of them are a
+// command, and those in front of them a loop.
+void copy_region(Region to, Region from, Extents extents, std::uint32_t type);
+void copy_all(system_addr_t to, system_addr_t from, std::int64_t count, std::uint32_t type);
+
+}  // namespace softtpu::dynamic
