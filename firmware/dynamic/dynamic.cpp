@@ -100,6 +100,26 @@ class Launch {
     return inputs;
   }
 
+  // What the engines have written to device memory.
+  static bmodel::Extents numbers_of(const Tensor& tensor) {
+    constexpr std::uint32_t kFloat32 = 0;
+    const std::int64_t count = elements_of(tensor.shape.extents);
+    tpu_poll();
+    tpu_invalidate_cache(tensor.address, static_cast<unsigned>(count * static_cast<std::int64_t>(sizeof(float))));
+    const void* const at = tpu_global_mem_addr(tensor.address);
+    bmodel::Extents numbers;
+    for (std::int64_t i = 0; i < count; ++i) {
+      if (tensor.shape.type == kFloat32) {
+        const float value = static_cast<const float*>(at)[i];
+        if (!(value >= 0 && value < 65536)) fail(fmt::format("{} is no extent", value));
+        numbers.push_back(static_cast<std::int64_t>(value));
+      } else {
+        numbers.push_back(static_cast<const std::int32_t*>(at)[i]);
+      }
+    }
+    return numbers;
+  }
+
   void carry_out_layer(const ListedLayer& layer) {
     std::vector<Tensor> inputs;
     std::vector<ShapedTensor> shapes;
@@ -115,12 +135,14 @@ class Launch {
     }
     const auto results = bmodel::results_of(layer, shapes);
     if (!results) fail(bmodel::name_of_layer(layer.type) + ": " + results.error().text);
+    if ((*results)[0].open) fail(bmodel::name_of_layer(layer.type) + ": a shape that nothing has computed");
     std::vector<Tensor> outputs;
     for (std::size_t i = 0; i < results->size(); ++i) {
       const Operand& operand = layer.outputs[i];
       outputs.push_back({tensors_.place(operand.id, operand.address), (*results)[i]});
     }
     carry_out({layer, inputs, outputs, pieces_[0].moved});
+    if (layer.type == bmodel::kTensorToShape) outputs[0].shape.values = numbers_of(inputs[0]);
     for (std::size_t i = 0; i < outputs.size(); ++i) tensors_.known[layer.outputs[i].id] = outputs[i];
   }
 

@@ -31,6 +31,7 @@ void carry_out(const LocalRun& run);
 void concatenation(const LayerRun& run);
 void concatenation(const LocalRun& run);
 void reshape(const LayerRun& run);
+void nothing(const LayerRun& run);  // of shapes, which the rules compute
 void transpose(const LayerRun& run);
 void strided_slice(const LayerRun& run);
 void padding(const LayerRun& run);
@@ -49,6 +50,7 @@ void binary(const LocalRun& run);
 void binary_constant(const LocalRun& run);
 void activation(const LocalRun& run);
 void table(const LocalRun& run);
+void table(const LayerRun& run);
 void quantisation(const LocalRun& run);
 void dequantisation(const LocalRun& run);
 
@@ -63,6 +65,7 @@ void extreme_index(const LayerRun& run);
 // products.cpp
 void convolution(const LocalRun& run);
 void convolution(const LayerRun& run);
+void deconvolution(const LocalRun& run);
 void fully_connected(const LayerRun& run);
 void batched_product(const LayerRun& run);
 

@@ -9,7 +9,7 @@
 namespace softtpu::dynamic {
 namespace {
 
-constexpr dim2 kOne{1, 1};
+constexpr dim2 kOne{1, 1};  // no dilation
 
 bool is_byte(data_type_t type) { return type == DT_INT8 || type == DT_UINT8; }
 
@@ -182,6 +182,18 @@ void convolution(const LayerRun& run) {
                        nullptr, nullptr, DT_FP32);
     }
   }
+}
+
+void deconvolution(const LocalRun& run) {
+  const auto word = [&](std::size_t i) { return static_cast<int>(run.layer.word(i)); };
+  const LocalTensor& from = run.inputs[0];
+  const dim2 kernel{word(2), word(3)};
+  const dim2 insert{word(4) - 1, word(5) - 1};
+  const padding_t pads{kernel.h - 1 - word(8), kernel.h - 1 - word(9), kernel.w - 1 - word(10),
+                       kernel.w - 1 - word(11)};
+  tpu_bdc_fp_conv2d_for_deconv2d(run.output.address, from.address, run.inputs[1].address, run.inputs[2].address,
+                                 &from.extents, nullptr, run.output.extents.c, &kernel, &insert, &pads, &kOne,
+                                 run.output.type, from.type, true, false);
 }
 
 // ---- Products of matrices ----

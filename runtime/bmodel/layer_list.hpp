@@ -79,7 +79,12 @@ using Extents = std::vector<std::int64_t>;
 struct ShapedTensor {
   std::uint32_t type = 0;
   Extents extents;
+  std::optional<Extents> values = {};  // of a shape that layers compute
+  bool open = false;                   // its extents are known at the launch only
 };
+
+// Layers that read a shape from device memory.
+inline constexpr std::uint32_t kTensorToShape = 78;
 
 // Types of elements by their codes.
 bool is_float(std::uint32_t type);

@@ -218,6 +218,70 @@ Shapes top_k(const Asked& asked) {  // k, axis, descending, unset, values, indic
   return results;
 }
 
+// ---- Shapes that layers compute ----
+
+Shapes shape_with(const Asked& asked, std::int64_t count, std::optional<Extents> values) {
+  if (asked.layer.outputs[0].kind != OperandKind::kShape) return refuse("a result in device memory");
+  if (count < 1 || count > static_cast<std::int64_t>(kMostExtents)) return refuse(fmt::format("{} numbers", count));
+  Shaped results = asked.like;
+  results[0].extents = {count};
+  results[0].values = std::move(values);
+  return results;
+}
+
+Shapes shape_of_tensor(const Asked& asked) { return shape_with(asked, asked.rank(), asked.first().extents); }
+
+// The numbers are read when the layer is carried out.
+Shapes tensor_to_shape(const Asked& asked) {
+  if (asked.first().type != kFloat32 && asked.first().type != kInt32) return refuse("this type");
+  return shape_with(asked, elements_of(asked.first().extents), std::nullopt);
+}
+
+Shapes convert_shape(const Asked& asked) {
+  return shape_with(asked, elements_of(asked.first().extents), asked.first().values);
+}
+
+Shapes slice_shape(const Asked& asked) {  // 8 begins, 8 ends, 8 steps, dimensions, masks
+  const std::int64_t count = elements_of(asked.first().extents);
+  const std::int64_t begin = asked.layer.word(0);
+  const std::int64_t end = asked.layer.word(8);
+  if (!asked.has(31) || asked.rank() != 1 || asked.layer.word(16) != 1 || asked.layer.word(24) != 1 ||
+      !asked.zero(25, 31) || begin < 0 || end <= begin || end > count)
+    return refuse("these borders");
+  std::optional<Extents> values;
+  if (const auto& from = asked.first().values)
+    values =
+        Extents(from->begin() + static_cast<std::ptrdiff_t>(begin), from->begin() + static_cast<std::ptrdiff_t>(end));
+  return shape_with(asked, end - begin, std::move(values));
+}
+
+Shapes join_shapes(const Asked& asked) {
+  if (!asked.has(2) || asked.layer.word(1) != 0) return refuse("this axis");
+  std::int64_t count = 0;
+  std::optional<Extents> values = Extents{};
+  for (const ShapedTensor& input : asked.inputs) {
+    count += elements_of(input.extents);
+    if (!input.values) values.reset();
+    if (values) values->insert(values->end(), input.values->begin(), input.values->end());
+  }
+  return shape_with(asked, count, std::move(values));
+}
+
+Shapes reshape_to_shape(const Asked& asked) {
+  if (asked.inputs.size() != 2 || !asked.same_type()) return refuse("these inputs");
+  Shaped results = asked.like;
+  if (!asked.inputs[1].values) {
+    results[0].open = true;
+    return results;
+  }
+  Extents to = *asked.inputs[1].values;
+  if (std::any_of(to.begin(), to.end(), [](std::int64_t extent) { return extent < 1; }) ||
+      elements_of(to) != elements_of(asked.first().extents))
+    return refuse(fmt::format("[{}] cannot become [{}]", fmt::join(asked.first().extents, ", "), fmt::join(to, ", ")));
+  results[0].extents = std::move(to);
+  return results;
+}
+
 // ---- Element by element ----
 
 // Half away from zero, half up; no recorded network has others.
@@ -389,7 +453,7 @@ Shapes pooling(const Asked& asked) {
 Shapes softmax(const Asked& asked) {  // f scale, first axis, last axis, log, zero point
   if (!asked.has(5) || !asked.same_type() || asked.inputs.size() != 1 || asked.layer.word(3) != 0)
     return refuse("these parameters");
-  if (asked.layer.word(1) != asked.rank() - 1 || asked.layer.word(2) != asked.rank() - 1)
+  if (asked.rank() < 1 || asked.layer.word(1) != asked.rank() - 1 || asked.layer.word(2) != asked.rank() - 1)
     return refuse("an axis that is not the last one");
   if (!is_float(asked.first().type)) return refuse("this type");
   if (asked.bits(0) != kOne) return refuse("a scale");
@@ -433,7 +497,7 @@ Shapes reduction(const Asked& asked) {
 }
 
 Shapes extreme_index(const Asked& asked) {  // axis, minimum, index is int32, last index, values
-  if (!asked.has(5) || asked.layer.word(0) != asked.rank() - 1 || asked.layer.word(1) != 0 ||
+  if (!asked.has(5) || asked.rank() < 1 || asked.layer.word(0) != asked.rank() - 1 || asked.layer.word(1) != 0 ||
       asked.layer.word(2) != 1 || !asked.zero(3, 5))
     return refuse("other than the first largest of the last axis");
   if (asked.first().type != kFloat32 || asked.like.size() != 1 || asked.like[0].type != kInt32)
@@ -507,6 +571,33 @@ Shapes convolution(const Asked& asked) {
   return asked.with({asked.first().extents[0], word(kOut), h, w});
 }
 
+// As recorded: with a bias, without relu.
+Shapes deconvolution(const Asked& asked) {
+  // groups, channels, kernel, stride, dilation, pads, pads of the result, then what no recording varies
+  constexpr std::int32_t kRecorded[] = {0, 0, 1, 1, 1, 0, 1, 0};
+  const ListedLayer& layer = asked.layer;
+  if (!asked.has(29) || asked.rank() != 4 || asked.inputs.size() != 3 || layer.word(0) != 1) return refuse("groups");
+  for (std::size_t i = 0; i < std::size(kRecorded); ++i) {
+    if (layer.word(12 + i) != kRecorded[i]) return refuse("these parameters");
+  }
+  if (!asked.unlimited(20) || !asked.zero(21, 29)) return refuse("these parameters");
+  if (!is_float(asked.first().type) || asked.first().type == kFloat32 || !asked.same_type()) return refuse("this type");
+  Extents to = asked.first().extents;
+  to[1] = layer.word(1);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const std::int64_t kernel = layer.word(2 + i);
+    const std::int64_t step = layer.word(4 + i);
+    const std::int64_t before = layer.word(8 + 2 * i);
+    const std::int64_t behind = layer.word(9 + 2 * i);
+    if (kernel < 1 || kernel > 16 || step < 1 || step > 8 || layer.word(6 + i) != 1 || before < 0 || behind < 0 ||
+        before >= kernel || behind >= kernel)
+      return refuse("this window");
+    to[2 + i] = (to[2 + i] - 1) * step - before - behind + kernel;
+  }
+  if (to[1] < 1 || to[2] < 1 || to[3] < 1) return refuse("this window");
+  return asked.with(std::move(to));
+}
+
 Shapes fully_connected(const Asked& asked) {
   // right transposed, bias, relu, f limit, shift, asymmetric, zero point of right, constant, of the input,
   // requantisation
@@ -568,6 +659,7 @@ constexpr RuleOf kRules[] = {{0, convolution, convolution},
                              {11, relu, relu},
                              {18, reshape, nullptr},
                              {19, softmax, softmax},
+                             {22, nullptr, deconvolution},
                              {26, padding, nullptr},
                              {27, extreme_index, nullptr},
                              {28, tile, nullptr},
@@ -575,21 +667,36 @@ constexpr RuleOf kRules[] = {{0, convolution, convolution},
                              {31, binary, binary},
                              {32, binary_constant, binary_constant},
                              {35, activation, activation},
+                             {38, shape_of_tensor, nullptr},
+                             {41, slice_shape, nullptr},
+                             {42, join_shapes, nullptr},
+                             {43, reshape_to_shape, nullptr},
                              {49, transpose, nullptr},
                              {50, reduction, nullptr},
                              {51, strided_slice, nullptr},
                              {57, top_k, nullptr},
                              {65, batched_product, nullptr},
                              {66, upsampling, nullptr},
+                             {71, convert_shape, nullptr},
                              {74, conversion, conversion},
+                             {kTensorToShape, tensor_to_shape, nullptr},
                              {96, gather, nullptr},
                              {102, depth_space, nullptr},
-                             {106, nullptr, table},
+                             {106, table, table},
                              {131, nullptr, layer_norm},
                              {132, quantisation, quantisation},
                              {134, dequantisation, dequantisation}};
 
 constexpr const char* kNotCarriedOut = "this layer";
+
+// What device memory holds, so that no product of extents overflows.
+bool has_usual_size(const ShapedTensor& tensor) {
+  constexpr std::int64_t kMostElements = std::int64_t{1} << 36;
+  const std::int64_t elements = elements_of(tensor.extents);
+  return elements >= 0 && elements <= kMostElements &&
+         std::all_of(tensor.extents.begin(), tensor.extents.end(),
+                     [](std::int64_t extent) { return extent >= 0 && extent <= INT32_MAX; });
+}
 
 // Bytes of a tensor in the local memory of one NPU.
 std::int64_t local_bytes(const ShapedTensor& tensor) {
@@ -650,8 +757,11 @@ Result<std::vector<ShapedTensor>> results_of(const ListedLayer& layer, std::span
   Asked asked{layer, inputs, {}};
   for (const Operand& output : layer.outputs)
     asked.like.push_back({output.type.value_or(inputs[0].type), inputs[0].extents});
+  if (!std::all_of(inputs.begin(), inputs.end(), has_usual_size)) return refuse("tensors of this size");
   auto results = rule(asked);
-  if (!results || !layer.local) return results;
+  if (!results) return results;
+  if (!std::all_of(results->begin(), results->end(), has_usual_size)) return refuse("tensors of this size");
+  if (!layer.local) return results;
   constexpr std::size_t kMostLocalExtents = 4;
   constexpr std::int64_t kMostLocalBytes = 0x10000;  // four banks
   for (const auto& all : {std::vector<ShapedTensor>(inputs.begin(), inputs.end()), *results}) {
@@ -722,7 +832,7 @@ std::vector<std::string> faults_of(const LayerList& list, std::span<const Shaped
                                      why == kNotCarriedOut ? "" : ": " + why));
       }
       for (std::size_t i = 0; i < layer.outputs.size(); ++i)
-        known[layer.outputs[i].id] = results ? std::optional((*results)[i]) : std::nullopt;
+        known[layer.outputs[i].id] = results && !(*results)[i].open ? std::optional((*results)[i]) : std::nullopt;
     }
   }
   for (const std::uint32_t output : list.outputs) {
