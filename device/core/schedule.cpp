@@ -23,8 +23,9 @@ bool Schedule::take(Op op, const Command& command) {
   const bool control = std::holds_alternative<ControlCmd>(command);
   const Engine engine = control ? message_engine(op) : info(op).engine;
   if (engine == Engine::kControl || engine == Engine::kNone) return false;
-  if (std::find(engines_.begin(), engines_.end(), engine) == engines_.end()) engines_.push_back(engine);
-  queues_[engine].push_back({op, command, capture_call_stack(), ++taken_});
+  auto queue = std::find_if(queues_.begin(), queues_.end(), [&](const Queue& one) { return one.engine == engine; });
+  if (queue == queues_.end()) queue = queues_.insert(queue, Queue{engine, {}, 0});
+  queue->commands.push_back({op, command, capture_call_stack(), ++taken_});
   return true;
 }
 
@@ -37,8 +38,7 @@ bool Schedule::is_blocked(const ScheduledCommand& command, const HasCome& has_co
 
 std::vector<MessageWait> Schedule::blocked_by(const HasCome& has_come) const {
   std::vector<MessageWait> waits;
-  for (const Engine engine : engines_) {
-    const auto& queue = queues_.at(engine);
+  for (const Queue& queue : queues_) {
     if (queue.empty()) continue;
     if (!is_blocked(queue.front(), has_come)) return {};
     const auto& wait = std::get<ControlCmd>(queue.front().command);
@@ -47,31 +47,26 @@ std::vector<MessageWait> Schedule::blocked_by(const HasCome& has_come) const {
   return waits;
 }
 
-std::optional<ScheduledCommand> Schedule::next(const HasCome& has_come) {
-  std::deque<Engine> able, busy;
-  for (const Engine engine : engines_) {
-    if (queues_[engine].empty()) continue;
-    busy.push_back(engine);
-    if (!is_blocked(queues_[engine].front(), has_come)) able.push_back(engine);
+const ScheduledCommand* Schedule::next(const HasCome& has_come) {
+  able_.clear();
+  for (Queue& queue : queues_) {
+    if (!queue.empty() && !is_blocked(queue.front(), has_come)) able_.push_back(&queue);
   }
-  if (busy.empty()) return std::nullopt;
-  // All blocked: the wait that never ends becomes the launch's fault when it is executed.
-  if (able.empty()) able = busy;
-  const auto issued_first = [this](Engine a, Engine b) {
-    return queues_[a].front().number < queues_[b].front().number;
-  };
-  Engine chosen = able.back();
-  if (order_ == Order::kRandom) chosen = able[random() % able.size()];
-  if (order_ == Order::kProgram) chosen = *std::min_element(able.begin(), able.end(), issued_first);
-  ScheduledCommand command = std::move(queues_[chosen].front());
-  queues_[chosen].pop_front();
-  return command;
+  if (able_.empty()) {
+    // All blocked: the wait that never ends becomes the launch's fault when it is executed.
+    for (Queue& queue : queues_) {
+      if (!queue.empty()) able_.push_back(&queue);
+    }
+  }
+  if (able_.empty()) return nullptr;
+  const auto issued_first = [](const Queue* a, const Queue* b) { return a->front().number < b->front().number; };
+  Queue* chosen = able_.back();
+  if (order_ == Order::kRandom) chosen = able_[random() % able_.size()];
+  if (order_ == Order::kProgram) chosen = *std::min_element(able_.begin(), able_.end(), issued_first);
+  return &chosen->commands[chosen->done++];
 }
 
-void Schedule::clear() {
-  engines_.clear();
-  queues_.clear();
-}
+void Schedule::clear() { queues_.clear(); }
 
 // splitmix64: the same numbers everywhere.
 std::uint64_t Schedule::random() {

@@ -3,9 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,22 +36,31 @@ class Schedule {
 
   // Keeps a command of an open section until next() gives it. False: it waits for the engines, or is no engine's.
   bool take(Op op, const Command& command);
-  // The next command to execute; nullopt: none is left. `has_come` answers for messages.
+  // The next command to execute, until others are taken; nullptr: none is left. `has_come` answers for messages.
   using HasCome = std::function<bool(const MessageWait&)>;
-  std::optional<ScheduledCommand> next(const HasCome& has_come);
+  const ScheduledCommand* next(const HasCome& has_come);
   // The messages that all engines with work wait for; empty: one can go on, or none has work.
   std::vector<MessageWait> blocked_by(const HasCome& has_come) const;
   void clear();
 
  private:
+  // What one engine has still to do.
+  struct Queue {
+    Engine engine{};
+    std::vector<ScheduledCommand> commands;
+    std::size_t done = 0;
+
+    bool empty() const { return done == commands.size(); }
+    const ScheduledCommand& front() const { return commands[done]; }
+  };
   static bool is_blocked(const ScheduledCommand& command, const HasCome& has_come);
   std::uint64_t random();
 
   const Order order_;
   const std::uint64_t seed_;
   std::uint64_t drawn_ = 0, taken_ = 0;
-  std::deque<Engine> engines_;  // in the order of their first commands
-  std::map<Engine, std::deque<ScheduledCommand>> queues_;
+  std::vector<Queue> queues_;  // in the order of their first commands
+  std::vector<Queue*> able_;   // of next(), which allocates nothing
 };
 
 }  // namespace softtpu

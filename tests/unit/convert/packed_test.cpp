@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "device/memory/kernel_choice.hpp"
 #include "tests/unit/device_fixture.hpp"
 #include "tpu_kernel.h"
 
@@ -145,6 +146,48 @@ TEST(PackedIntegers, AreAddedSubtractedAndMultipliedOnBm1688) {
         tpu_bdc_int_sub, [](int a, int b) { return a - b; }, DT_UINT4, DT_UINT4, 1);
     expect(
         tpu_bdc_int_mul, [](int a, int b) { return a * b; }, DT_INT4, DT_UINT4, 3);
+  }
+}
+
+// Results of bytes have loops of their own where nothing is shifted: they clamp and cut as the plain ones, and their
+// rows begin in the middle of a byte where widths are odd.
+TEST(PackedIntegers, WithBytesHaveThePlainBits) {
+  struct Types {
+    data_type_t dst, first, second;
+  };
+  constexpr Types kTypes[] = {{DT_INT8, DT_INT4, DT_INT8},   {DT_INT16, DT_INT8, DT_UINT4},
+                              {DT_INT32, DT_INT4, DT_UINT8}, {DT_INT8, DT_INT4, DT_INT4},
+                              {DT_INT8, DT_UINT4, DT_UINT8}, {DT_INT16, DT_UINT4, DT_UINT4}};
+  for (const dim4& shape : kShapes) {
+    for (const Types& types : kTypes) {
+      for (const bool saturate : {false, true}) {
+        for (const auto function : {tpu_bdc_int_add, tpu_bdc_int_sub, tpu_bdc_int_mul}) {
+          // Of unsigned operands only a difference has a sign.
+          const bool has_sign = types.first == DT_INT4 || types.first == DT_INT8 || function == tpu_bdc_int_sub;
+          const data_type_t dst = has_sign ? types.dst : types.dst == DT_INT8 ? DT_UINT8 : DT_UINT16;
+          std::vector<std::vector<std::uint8_t>> results;
+          for (const bool plain : {true, false}) {
+            set_plain_kernels(plain);
+            TestDevice device("bm1688");
+            fill(device, kSource, 37);
+            fill(device, kOther, 101);
+            fill(device, kResult, 3);
+            const LaunchOutcome outcome = device.run([&] {
+              function(kResult, kSource, kOther, &shape, nullptr, nullptr, nullptr, dst, types.first, types.second, 0,
+                       RM_HALF_TO_EVEN, saturate);
+            });
+            ASSERT_TRUE(outcome.ok) << outcome.text;
+            std::vector<std::uint8_t>& stored = results.emplace_back();
+            for (int npu = 0; npu < device.chip().npu_num; ++npu)
+              stored.insert(stored.end(), device.local<std::uint8_t>(npu, kResult),
+                            device.local<std::uint8_t>(npu, kResult) + 0x4000);
+          }
+          set_plain_kernels(false);
+          ASSERT_EQ(results[0], results[1]) << shape.w << " wide, types " << dst << " " << types.first << " "
+                                            << types.second << (saturate ? ", saturated" : "");
+        }
+      }
+    }
   }
 }
 

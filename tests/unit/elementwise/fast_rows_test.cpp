@@ -81,6 +81,8 @@ class FastRows : public testing::TestWithParam<Variant> {
     shape_ = {number(1, 2), number(1, 9), number(1, 3), number(1, 40)};
     if (chance(3)) shape_ = {1, number(1, 4), 1, number(1, 350)};
     if (chance(6)) shape_.w = 1;
+    // Lanes of few elements, which are brought together in one row.
+    if (chance(4)) shape_ = {number(1, 2), number(3, memories_->chip().npu_num), number(1, 2), number(1, 5)};
     npu_ = number(0, memories_->chip().npu_num - 1);
   }
   Tensor tensor(Dtype type, int slot, bool may_repeat) {

@@ -410,6 +410,25 @@ TEST_P(FastKernels, EveryHalfWidensToItsValue) {
   }
 }
 
+TEST_P(FastKernels, FloatsAreRoundedAsTheUnitStoresThem) {
+  constexpr int kCount = 4099;
+  std::vector<float> values(kCount);
+  // Every exponent, with the bits that decide how it is rounded, ties among them.
+  std::uint32_t bits = 0;
+  for (int round = 0; round < 256; ++round) {
+    for (float& value : values) value = std::bit_cast<float>(bits += 0xFFF + (next() % 3 == 0 ? next() : 0));
+    for (const int count : {kCount, 1 + static_cast<int>(next() % 40)}) {
+      std::vector<std::uint16_t> plain(kCount, 1), fast(kCount, 1);
+      kPlainLoadRows.round_f16(values.data(), plain.data(), count);
+      fast_load_rows().round_f16(values.data(), fast.data(), count);
+      ASSERT_EQ(plain, fast);
+      kPlainLoadRows.round_bf16(values.data(), plain.data(), count);
+      fast_load_rows().round_bf16(values.data(), fast.data(), count);
+      ASSERT_EQ(plain, fast);
+    }
+  }
+}
+
 TEST_P(FastKernels, BytesWidenToTheirValue) {
   for (int count = 0; count < 300; count += below(20)) {
     std::vector<std::uint8_t> stored(static_cast<std::size_t>(count));

@@ -5,6 +5,7 @@
 #include "device/command/functions.hpp"
 #include "device/engines/bdc/compare/command.hpp"
 #include "device/engines/bdc/compare/fast.hpp"
+#include "device/memory/apart_rows.hpp"
 #include "device/memory/rows.hpp"
 #include "device/numeric/formats.hpp"
 
@@ -69,7 +70,7 @@ void select(Memories& mem, const SelectCmd& cmd) {
 void walk(Memories& mem, SelectRow row, const SelectCmd& cmd) {
   for_size(size_of(cmd.dst.dtype), [&]<class D>(D) {
     for_size(size_of(type_of(cmd.a)), [&]<class T>(T) {
-      for_each_row<D, T, T, OrOne<D>, OrOne<D>>(mem, cmd.dst, row, cmd.a, cmd.b, cmd.yes, cmd.no);
+      for_each_apart_row<D, T, T, OrOne<D>, OrOne<D>>(mem, cmd.dst, row, cmd.a, cmd.b, cmd.yes, cmd.no);
     });
   });
 }

@@ -13,6 +13,7 @@
 #include "device/engines/bdc/convert/fast.hpp"
 #include "device/engines/bdc/convert/packed.hpp"
 #include "device/engines/bdc/elementwise/command.hpp"
+#include "device/memory/apart_rows.hpp"
 #include "device/memory/rows.hpp"
 #include "device/numeric/by_type.hpp"
 #include "device/numeric/float_unit.hpp"
@@ -36,7 +37,7 @@ void map(Memories& mem, const CastCmd& cmd, Convert convert) {
 
 void walk(Memories& mem, UnaryRow row, const CastCmd& cmd) {
   for_size(size_of(cmd.dst.dtype), [&]<class D>(D) {
-    for_size(size_of(cmd.src.dtype), [&]<class S>(S) { for_each_row<D, S>(mem, cmd.dst, row, cmd.src); });
+    for_size(size_of(cmd.src.dtype), [&]<class S>(S) { for_each_apart_row<D, S>(mem, cmd.dst, row, cmd.src); });
   });
 }
 

@@ -35,18 +35,18 @@ void execute_packed(const Memories& mem, const CastCmd& cmd) {
       dst.write(values, n, c, h, w, count);
     });
   }
-  constexpr std::int64_t kLowest = -8;  // the values of 4 bits are -8..15
+  constexpr std::int32_t kLowest = -8;  // the values of 4 bits are -8..15
   std::array<std::uint32_t, 24> floats{};
   for (std::size_t i = 0; i < floats.size(); ++i) {
-    const auto value = static_cast<std::uint32_t>(static_cast<std::int64_t>(i) + kLowest) & 0xFFU;
+    const auto value = static_cast<std::uint32_t>(static_cast<std::int32_t>(i) + kLowest) & 0xFFU;
     floats[i] = convert_bits(value, to, Dtype::kInt8, mode_of(cmd.rounding), conversion_specials(mem.chip()));
   }
   for_each_nibble_piece(mem.chip(), shape, [&](int n, int c, int h, int w, int count) {
-    NibblePiece values;
+    NibblesAs<std::int32_t> values;
     src.read(values, n, c, h, w, count);
     for (int i = 0; i < count; ++i) {
       auto& value = values[static_cast<std::size_t>(i)];
-      value = floats[static_cast<std::size_t>(value - kLowest)];
+      value = static_cast<std::int32_t>(floats[static_cast<std::size_t>(value - kLowest)]);
     }
     dst.write(values, n, c, h, w, count);
   });

@@ -8,6 +8,7 @@
 #include "device/engines/bdc/elementwise/fast.hpp"
 #include "device/engines/bdc/rows/flushed_halves.hpp"
 #include "device/engines/bdc/rows/one_nan.hpp"
+#include "device/engines/bdc/rows/walk_rows.hpp"
 #include "device/memory/rows.hpp"
 #include "device/numeric/by_type.hpp"
 #include "device/numeric/float_unit.hpp"
@@ -201,7 +202,7 @@ static void carry_out(Memories& mem, const ArithCmd& cmd) {
         cmd.mode == ArithMode::kPrelu && cmd.dst.dtype == Dtype::kFp16 && mem.chip().has(Quirk::kHalfFlushes);
     if (const BinaryRow row =
             is_fp8(cmd.dst.dtype) || flushed_prelu ? nullptr : fast_arith_row(cmd.mode, cmd.dst.dtype)) {
-      walk_equal_sizes(mem, row, cmd.dst, cmd.a, cmd.b);
+      walk_apart_rows(mem, row, cmd.dst, cmd.a, cmd.b);
       return settle_results(mem, cmd);
     }
   }

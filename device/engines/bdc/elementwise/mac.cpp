@@ -6,6 +6,7 @@
 #include "device/engines/bdc/rows/flushed_halves.hpp"
 #include "device/engines/bdc/rows/from_the_end.hpp"
 #include "device/engines/bdc/rows/one_nan.hpp"
+#include "device/engines/bdc/rows/walk_rows.hpp"
 #include "device/memory/rows.hpp"
 #include "device/numeric/by_type.hpp"
 #include "device/numeric/float_unit.hpp"
@@ -18,7 +19,7 @@ using Value = As<std::int64_t>;
 
 void float_mac(Memories& mem, const MacCmd& cmd) {
   if (fast_rows(mem, cmd.dst, cmd.a, cmd.b)) {
-    if (const TernaryRow row = fast_mac_row()) return walk_equal_sizes(mem, row, cmd.dst, cmd.a, cmd.b, cmd.dst);
+    if (const TernaryRow row = fast_mac_row()) return walk_apart_rows(mem, row, cmd.dst, cmd.a, cmd.b, cmd.dst);
   }
   for_each_row<float, float, float, float>(
       mem, cmd.dst,
@@ -59,7 +60,7 @@ static void scale_and_add(Memories& mem, const ScaleBiasCmd& cmd) {
   const bool element_first = mem.chip().has(Quirk::kElementNanFirst);
   if (fast_rows(mem, cmd.dst, cmd.src, cmd.scale, cmd.bias)) {
     if (const TernaryRow row = fast_scale_bias_row(cmd.dst.dtype, element_first))
-      return walk_equal_sizes(mem, row, cmd.dst, cmd.src, cmd.scale, cmd.bias);
+      return walk_apart_rows(mem, row, cmd.dst, cmd.src, cmd.scale, cmd.bias);
   }
   for_float_type(cmd.dst.dtype, [&]<class T>(T) {
     for_each_row<T, T, T, T>(

@@ -9,6 +9,7 @@
 #include "device/engines/bdc/elementwise/fast.hpp"
 #include "device/engines/bdc/rows/flushed_halves.hpp"
 #include "device/engines/bdc/rows/one_nan.hpp"
+#include "device/engines/bdc/rows/walk_rows.hpp"
 #include "device/memory/rows.hpp"
 #include "device/numeric/by_type.hpp"
 #include "device/numeric/convert.hpp"
@@ -130,7 +131,7 @@ static void carry_out(Memories& mem, const UnaryCmd& cmd) {
   const bool flushed_abs = cmd.mode == UnaryMode::kAbs && is_float(type) && mem.chip().has(Quirk::kAbsFlushes);
   if (!is_fp8(type) && !flushed_abs && fast_rows(mem, cmd.dst, cmd.src)) {
     if (const UnaryRow row = fast_unary_row(cmd.mode, cmd.rounding, type, specials, sign_of_bits)) {
-      walk_equal_sizes(mem, row, cmd.dst, cmd.src);
+      walk_apart_rows(mem, row, cmd.dst, cmd.src);
       if (cmd.mode == UnaryMode::kNeg) unify_nans(mem, cmd.dst);
       return;
     }

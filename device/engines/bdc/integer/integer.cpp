@@ -16,6 +16,7 @@
 #include "device/engines/bdc/integer/packed.hpp"
 #include "device/engines/bdc/requant/shifted_sums.hpp"
 #include "device/engines/bdc/rows/from_the_end.hpp"
+#include "device/engines/bdc/rows/walk_rows.hpp"
 #include "device/memory/rows.hpp"
 #include "device/numeric/requant.hpp"
 
@@ -131,7 +132,7 @@ void in_words(Memories& mem, const IntArithCmd& cmd) {
   const ShiftSums shift = fast_shift_sums(size_of(cmd.dst.dtype));
   using Word = As<std::int32_t>;
   for_size(size_of(cmd.dst.dtype), [&]<class D>(D) {
-    for_each_row<D, Word, Word>(
+    for_each_apart_row<D, Word, Word>(
         mem, cmd.dst,
         [&](D* dst, const std::int32_t* a, const std::int32_t* b, int count) {
           std::array<std::uint32_t, kRowChunk> words;
@@ -193,7 +194,7 @@ void execute(Memories& mem, const IntArithCmd& cmd) {
   }
   if (has_equal_types(cmd) && !has_shift(cmd) && fast_rows(mem, cmd.dst, cmd.a, cmd.b)) {
     if (const BinaryRow row = fast_int_row(cmd.mode, cmd.dst.dtype, cmd.saturate))
-      return walk_equal_sizes(mem, row, cmd.dst, cmd.a, cmd.b);
+      return walk_apart_rows(mem, row, cmd.dst, cmd.a, cmd.b);
   }
   const int a = magnitude_bits(cmd.a);
   const int b = magnitude_bits(cmd.b);

@@ -14,7 +14,9 @@
 namespace softtpu {
 
 inline constexpr int kNibblePiece = 512;  // elements of a row at once
-using NibblePiece = std::array<std::int64_t, kNibblePiece>;
+template <class W>
+using NibblesAs = std::array<W, kNibblePiece>;
+using NibblePiece = NibblesAs<std::int64_t>;
 
 // Values of one operand of elements of `shape`; those of a float are its bits.
 class NibbleRows {
@@ -24,19 +26,27 @@ class NibbleRows {
     if (is_float(stored_)) stored_ = size_of(stored_) == 2 ? Dtype::kUint16 : Dtype::kUint32;
   }
 
-  void read(NibblePiece& to, int n, int c, int h, int w, int count) const {
-    if (!packed_) return row_reader<std::int64_t>(stored_)(to.data(), element(n, c, h, w), tensor_.stride.w, count);
-    const std::uint8_t* bytes = view_.byte_at(n, c, 0, 0, 1);
-    const bool is_signed = tensor_.dtype == Dtype::kInt8;
-    for (int i = 0; i < count; ++i) {
-      const std::int64_t at = place(h, w) + i;
-      const int bits = bytes[at / 2] >> (at % 2 * 4) & 0xF;
-      to[static_cast<std::size_t>(i)] = is_signed ? (bits ^ 8) - 8 : bits;
+  // Values have to be ones of the signed type W; only bits of 32-bit operands take 64.
+  template <class W>
+  void read(NibblesAs<W>& to, int n, int c, int h, int w, int count) const {
+    if (!packed_) return row_reader<W>(stored_)(to.data(), element(n, c, h, w), tensor_.stride.w, count);
+    const std::int64_t at = place(h, w);
+    const std::uint8_t* byte = view_.byte_at(n, c, 0, 0, 1) + at / 2;
+    const W sign = tensor_.dtype == Dtype::kInt8 ? 8 : 0;
+    const auto value = [=](int bits) { return static_cast<W>((bits ^ sign) - sign); };
+    W* next = to.data();
+    W* const end = next + count;
+    if (at % 2 != 0) *next++ = value(*byte++ >> 4);
+    for (; end - next >= 2; next += 2, ++byte) {
+      next[0] = value(*byte & 0xF);
+      next[1] = value(*byte >> 4);
     }
+    if (next != end) *next = value(*byte & 0xF);
   }
 
-  void write(const NibblePiece& from, int n, int c, int h, int w, int count) const {
-    if (!packed_) return row_writer<std::int64_t>(stored_)(element(n, c, h, w), tensor_.stride.w, from.data(), count);
+  template <class W>
+  void write(const NibblesAs<W>& from, int n, int c, int h, int w, int count) const {
+    if (!packed_) return row_writer<W>(stored_)(element(n, c, h, w), tensor_.stride.w, from.data(), count);
     std::uint8_t* bytes = view_.byte_at(n, c, 0, 0, 1);
     for (int i = 0; i < count; ++i) {
       const std::int64_t at = place(h, w) + i;

@@ -103,7 +103,14 @@ void store_run(const float* values, int run, T* to, bool nan_sign = false) {
   if constexpr (std::is_same_v<T, float>) {
     copy_run(values, run, to);
   } else {
-    for (int i = 0; i < run; ++i) to[i] = Wide<T>::round(values[i]);
+    // Shorter ones take longer to call for than to round.
+    constexpr int kVector = 16;
+    if (sizeof(T) == 2 && run >= kVector) {
+      if constexpr (std::is_same_v<T, F16>) load_rows().round_f16(values, &to->bits, run);
+      if constexpr (std::is_same_v<T, Bf16>) load_rows().round_bf16(values, &to->bits, run);
+    } else {
+      for (int i = 0; i < run; ++i) to[i] = Wide<T>::round(values[i]);
+    }
     if constexpr (sizeof(T) == 2) {
       for (int i = 0; i < run && nan_sign; ++i) {
         const std::uint32_t bits = std::bit_cast<std::uint32_t>(values[i]);

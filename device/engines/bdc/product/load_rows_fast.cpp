@@ -50,6 +50,20 @@ void widen_bf16(const std::uint16_t* stored, float* values, int count) {
   each_vector<kLanes>(count, vector, [&] { kPlainLoadRows.widen_bf16(stored, values, count); });
 }
 
+void round_f16(const float* values, std::uint16_t* stored, int count) {
+  const auto vector = [&](int i) HWY_ATTR {
+    F16Unit::store(hn::LoadU(Floats(), values + i), reinterpret_cast<F16*>(stored + i));
+  };
+  each_vector<kLanes>(count, vector, [&] { kPlainLoadRows.round_f16(values, stored, count); });
+}
+
+void round_bf16(const float* values, std::uint16_t* stored, int count) {
+  const auto vector = [&](int i) HWY_ATTR {
+    Bf16Unit::store(flushed(hn::LoadU(Floats(), values + i)), reinterpret_cast<Bf16*>(stored + i));
+  };
+  each_vector<kLanes>(count, vector, [&] { kPlainLoadRows.round_bf16(values, stored, count); });
+}
+
 template <class T, void (*LoadRows::*kPlain)(const T*, std::uint32_t*, int)>
 void widen_bytes(const T* stored, std::uint32_t* values, int count) {
   const auto vector = [&](int i)
@@ -73,6 +87,8 @@ void split(const void* row, int pairs, void* even, void* odd) {
 
 constexpr LoadRows kRows = {widen_f16,
                             widen_bf16,
+                            round_f16,
+                            round_bf16,
                             widen_bytes<std::int8_t, &LoadRows::widen_s8>,
                             widen_bytes<std::uint8_t, &LoadRows::widen_u8>,
                             split<std::uint8_t, &LoadRows::split_bytes>,

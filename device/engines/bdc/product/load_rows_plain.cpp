@@ -17,6 +17,11 @@ void widen_bf16_row(const std::uint16_t* stored, float* values, int count) {
 }
 
 template <class T>
+void round_row(const float* values, std::uint16_t* stored, int count) {
+  for (int i = 0; i < count; ++i) stored[i] = Wide<T>::round(values[i]).bits;
+}
+
+template <class T>
 void widen_bytes(const T* stored, std::uint32_t* values, int count) {
   for (int i = 0; i < count; ++i) values[i] = static_cast<std::uint32_t>(stored[i]);
 }
@@ -33,7 +38,8 @@ void split(const void* row, int pairs, void* even, void* odd) {
 
 }  // namespace
 
-const LoadRows kPlainLoadRows = {widen_f16_row, widen_bf16_row, widen_bytes, widen_bytes, split<1>, split<4>};
+const LoadRows kPlainLoadRows = {widen_f16_row, widen_bf16_row, round_row<F16>, round_row<Bf16>,
+                                 widen_bytes,   widen_bytes,    split<1>,       split<4>};
 
 const LoadRows& load_rows() { return plain_kernels() ? kPlainLoadRows : fast_load_rows(); }
 

@@ -32,6 +32,9 @@
 namespace softtpu {
 namespace {
 
+// Elements of a row of 16-bit floats or bytes that are widened where they are stored.
+constexpr int kWidenedRun = 16;
+
 template <class T, class In>
 std::function<void(int, int, In*)> left_loader(const Memories& mem, const MatMulCmd& cmd) {
   const int inner = cmd.inner;
@@ -45,11 +48,16 @@ std::function<void(int, int, In*)> left_loader(const Memories& mem, const MatMul
     thread_local Scratch<T> scratch;
     for (int done = 0; done < count; done += kRowsAtOnce, values += std::int64_t{inner} * kRowsAtOnce) {
       const int rows = std::min(kRowsAtOnce, count - done);
-      // Elements that need no widening go where they are wanted at once.
+      // Elements that need no widening go where they are wanted at once, as rows do that are long enough for vectors.
       T* stored = nullptr;
       if constexpr (std::is_same_v<T, In>) {
         stored = values;
       } else {
+        if (matrix.rows_are_runs() && inner >= kWidenedRun) {
+          for (int i = 0; i < rows; ++i)
+            load_run(matrix.at<const T>(row + done + i, 0), values + std::int64_t{i} * inner, inner);
+          continue;
+        }
         stored = scratch.room(std::int64_t{inner} * rows);
       }
       if (!matrix.column_major()) {
@@ -86,6 +94,17 @@ Store<std::uint32_t> converted(const Store<T>& store, const Convert& convert) {
   };
 }
 
+// Stores the rounded sums.
+template <class T>
+Store<float> rounded(const Store<T>& store, bool nan_sign) {
+  return [store, nan_sign](const Tile& tile, const float* sums, std::int64_t step) {
+    T* values = room<T, struct Rounded>(std::int64_t{tile.rows} * tile.cols);
+    for (int i = 0; i < tile.rows; ++i)
+      store_run(sums + i * step, tile.cols, values + std::int64_t{i} * tile.cols, nan_sign);
+    store(tile, values, tile.cols);
+  };
+}
+
 template <class T, class In>
 std::function<void(int, int, int, int, In*)> right_loader(const Memories& mem, const MatMulCmd& cmd) {
   if (const auto* scalar = std::get_if<Scalar>(&cmd.right)) {
@@ -95,12 +114,19 @@ std::function<void(int, int, int, int, In*)> right_loader(const Memories& mem, c
   }
   const StoredMatrix matrix(mem, std::get<Tensor>(cmd.right), spreads_columns(cmd.kind), cmd.right_trans);
   return [matrix](int k, int depth, int col, int count, In* values) {
-    // Elements that need no widening go where they are wanted at once.
+    // Elements that need no widening go where they are wanted at once, as rows do that are long enough for vectors.
     thread_local Scratch<T> scratch;
     T* stored = nullptr;
     if constexpr (std::is_same_v<T, In>) {
       stored = values;
     } else {
+      if (matrix.rows_are_runs() && count >= kWidenedRun) {
+        for (int i = 0; i < depth; ++i, values += kTileCols) {
+          load_run(matrix.at<const T>(k + i, col), values, count);
+          std::fill(values + count, values + kTileCols, In());
+        }
+        return;
+      }
       stored = scratch.room(std::int64_t{kMaxDepth} * kTileCols);
     }
     // Whole vectors are multiplied: columns behind the last one must not look like special values.
@@ -204,11 +230,7 @@ void multiply_floats(Memories& mem, const MatMulCmd& cmd) {
     } else if constexpr (std::is_same_v<T, float>) {
       product.store = copy_to<float>(dst);
     } else {
-      product.store =
-          by_rows<float>([&dst, nan_sign = product.signs_nan](int row, int col, int count, const float* values) {
-            dst.row_runs<T>(row, col, count,
-                            [&](int i, T* first, int run) { store_run(values + i, run, first, nan_sign); });
-          });
+      product.store = rounded<T>(copy_to<T>(dst), product.signs_nan);
     }
     multiply(product);
   });

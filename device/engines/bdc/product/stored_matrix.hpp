@@ -68,6 +68,8 @@ class StoredMatrix {
   }
   // Neighbours in a column are neighbours in memory.
   bool column_major() const { return transposed_; }
+  // All of a row lies side by side.
+  bool rows_are_runs() const { return !transposed_ && !spread_; }
   // All of a column lies side by side.
   bool columns_are_runs() const { return transposed_ && !spread_; }
 

@@ -14,6 +14,7 @@
 #include "device/engines/bdc/rows/one_nan.hpp"
 #include "device/engines/bdc/special/command.hpp"
 #include "device/engines/bdc/special/fast.hpp"
+#include "device/memory/apart_rows.hpp"
 #include "device/memory/rows.hpp"
 #include "device/numeric/by_type.hpp"
 #include "device/numeric/narrow.hpp"
@@ -103,6 +104,10 @@ void taylor(const Memories& mem, const TaylorCmd& cmd) {
       settle_nans(unify, dst, count);
     };
   };
+  const ShortLanes lanes(mem, cmd.dst);
+  if (fast.taylor != nullptr && lanes.fit() &&
+      lanes.share(cmd.coeff.addr, static_cast<unsigned>(cmd.coeff.shape.w) * sizeof(T)))
+    return for_each_apart_row<T, T>(mem, cmd.dst, lane(mem.chip().npu_of(cmd.dst.addr)), cmd.src);
   for_each_row_by_lane<T, T>(mem, cmd.dst, lane, cmd.src);
 }
 
@@ -180,6 +185,7 @@ void execute(Memories& mem, const RootCmd& cmd) {
       });
       settle_nans(unify, dst, count);
     };
+    if (fast.root != nullptr) return for_each_apart_row<T, T>(mem, cmd.dst, row, cmd.src);
     for_each_row<T, T>(mem, cmd.dst, row, cmd.src);
   });
 }
@@ -242,6 +248,7 @@ static void carry_out(Memories& mem, const DivideCmd& cmd) {
       infinite.store(dst);
       settle_nans(unify, dst, count);
     };
+    if (fast.divide != nullptr) return for_each_apart_row<T, T, T>(mem, cmd.dst, row, cmd.a, cmd.b);
     for_each_row<T, T, T>(mem, cmd.dst, row, cmd.a, cmd.b);
   });
 }
