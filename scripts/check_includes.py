@@ -38,7 +38,7 @@ RULES = {
     "device/engines/bdc/outer": [ROOM, "device/engines/bdc/elementwise", "device/engines/bdc/compare", "device/engines/bdc/integer", "device/engines/bdc/special"],
     "device/engines/bdc/bm1684_words": [ROOM],
     "device/engines/bdc/bm1684_fixed": [ROOM],
-    "device/engines/bdc/bm1684_bytes": [ROOM, "device/engines/bdc/bm1684_layers", "device/engines/bdc/product"],
+    "device/engines/bdc/bm1684_bytes": [ROOM, "device/engines/bdc/bm1684_layers", "device/engines/bdc/product", "device/engines/bdc/requant", "device/engines/bdc/window"],
     "device/engines/bdc/bm1684_layers": [ROOM, "device/engines/bdc/product", "device/engines/bdc/window"],
     "device/engines/dma/copy": [ROOM],
     "device/engines/dma/select": [ROOM, "device/engines/dma/copy"],

@@ -192,6 +192,14 @@ TEST_F(OkkBytes, ConvolutionsSumWordsOfInputChannels) {
       g.w = std::min(g.w, 4);
       g.up = g.down = g.left = g.right = 2 * g.kh + g.kw;
     }
+    // More output pixels than a tile of a product has columns, and more steps than one has rows.
+    if (trial % 6 == 5) {
+      g.n = number(1, 4);
+      g.c = std::min(g.c, 9);
+      g.h = number(7, 13);
+      g.w = number(11, 19);
+      g.sh = g.sw = number(1, 2);
+    }
     // Words of input channels lie side by side, or each holds a kernel of its own.
     const bool turned = trial % 4 == 1, by_word = trial % 5 == 2;
     const int outputs = number(1, 70), from = number(0, 63), npu = number(0, 63), rshift = number(0, 14);

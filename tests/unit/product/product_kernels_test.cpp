@@ -363,24 +363,29 @@ TEST_P(FastKernels, SumsOfWindowsHaveThePlainBits) {
 }
 
 TEST_P(FastKernels, IntegerSumsOfWindowsHaveThePlainBits) {
-  for (int round = 0; round < 40; ++round) {
-    const int count = below(70);
-    std::vector<Bits> values(static_cast<std::size_t>(below(9) + 1), Bits(70 + kTapSlack));
-    std::vector<const std::uint32_t*> rows;
-    Bits weights;
-    for (Bits& tap : values) {
-      for (std::uint32_t& bits : tap) bits = next();
-      rows.push_back(tap.data());
-      weights.push_back(next());
+  const auto compare = [&]<class T>(PoolTaps::SumInts<T> PoolTaps::*member) {
+    for (int round = 0; round < 40; ++round) {
+      const int count = below(70);
+      std::vector<std::vector<T>> values(static_cast<std::size_t>(below(9) + 1), std::vector<T>(70 + kTapSlack));
+      std::vector<const T*> rows;
+      Bits weights;
+      for (std::vector<T>& tap : values) {
+        for (T& value : tap) value = static_cast<T>(next());
+        rows.push_back(tap.data());
+        weights.push_back(next());
+      }
+      Bits first(70 + kTapSlack), second(70 + kTapSlack);
+      const TapRows<T> taps{rows.data(), static_cast<int>(rows.size()), count};
+      (plain_pool_taps().*member)(taps, weights.data(), 5, first.data());
+      (fast_pool_taps().*member)(taps, weights.data(), 5, second.data());
+      first.resize(static_cast<std::size_t>(count));
+      second.resize(static_cast<std::size_t>(count));
+      ASSERT_EQ(first, second);
     }
-    Bits first(70 + kTapSlack), second(70 + kTapSlack);
-    const TapRows<std::uint32_t> taps{rows.data(), static_cast<int>(rows.size()), count};
-    plain_pool_taps().sum_ints(taps, weights.data(), 5, first.data());
-    fast_pool_taps().sum_ints(taps, weights.data(), 5, second.data());
-    first.resize(static_cast<std::size_t>(count));
-    second.resize(static_cast<std::size_t>(count));
-    ASSERT_EQ(first, second);
-  }
+  };
+  compare(&PoolTaps::sum_ints);
+  compare(&PoolTaps::sum_s8);
+  compare(&PoolTaps::sum_u8);
 }
 
 TEST_P(FastKernels, ExtremesKeepEveryBit) {

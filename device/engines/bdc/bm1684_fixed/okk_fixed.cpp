@@ -1,6 +1,7 @@
 // Fixed-point arithmetic of BM1684 on packed elements (numerics: bm1684-okkernel.md section 5).
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdlib>
 #include <limits>
 
@@ -14,6 +15,7 @@ namespace softtpu {
 namespace {
 
 constexpr int kChunk = 1024;  // elements of a row that are computed together
+constexpr int kWordBytes = 4;
 using Row = std::array<std::int32_t, kChunk>;
 
 // One operand seen by elements: where row (n, group, h) of a lane starts, and how far apart its elements are.
@@ -37,7 +39,8 @@ class PackedRows {
   void select(int npu, int n, std::int64_t group, int h) {
     if (lane0_ == nullptr) return;
     const std::int64_t unit = n / per_unit_ * stride_.n + group * stride_.c + h * stride_.h;
-    row_ = lane0_ + std::int64_t{npu} * local_bytes_ + unit * unit_bytes_ + n % per_unit_ * size_of(type_);
+    place_ = n % per_unit_ * size_of(type_) * 8;
+    row_ = lane0_ + std::int64_t{npu} * local_bytes_ + unit * unit_bytes_ + place_ / 8;
   }
   void load(int first, int count, Row& out) const {
     if (lane0_ == nullptr) {
@@ -46,6 +49,17 @@ class PackedRows {
     }
     const std::int64_t step = stride_.w * unit_bytes_;
     const std::uint8_t* from = row_ + first * step;
+    if (step == kWordBytes) {
+      const auto* words = reinterpret_cast<const std::uint32_t*>(from - place_ / 8);
+      const int up = 32 - 8 * size_of(type_) - place_, down = 32 - 8 * size_of(type_);
+      std::int32_t* values = out.data();
+      if (is_signed_int(type_)) {
+        for (int i = 0; i < count; ++i) values[i] = static_cast<std::int32_t>(words[i] << up) >> down;
+      } else {
+        for (int i = 0; i < count; ++i) values[i] = static_cast<std::int32_t>(words[i] << up >> down);
+      }
+      return;
+    }
     for_int_type(type_, [&]<class T>(T) {
       for (int i = 0; i < count; ++i) {
         out[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(*reinterpret_cast<const T*>(from + i * step));
@@ -56,6 +70,16 @@ class PackedRows {
   void store(int first, int count, const Row& values) const {
     const std::int64_t step = stride_.w * unit_bytes_;
     std::uint8_t* to = row_ + first * step;
+    if (step == kWordBytes) {
+      // Words, of which the other bytes stay.
+      auto* words = reinterpret_cast<std::uint32_t*>(to - place_ / 8);
+      const std::uint32_t mask = 0xFFFFFFFFU >> (32 - 8 * size_of(type_)) << place_;
+      for (int i = 0; i < count; ++i) {
+        const std::uint32_t placed = static_cast<std::uint32_t>(values.data()[i]) << place_;
+        words[i] = (words[i] & ~mask) | (placed & mask);
+      }
+      return;
+    }
     for_size(size_of(type_), [&]<class T>(T) {
       for (int i = 0; i < count; ++i) {
         *reinterpret_cast<T*>(to + i * step) = static_cast<T>(values[static_cast<std::size_t>(i)]);
@@ -69,6 +93,7 @@ class PackedRows {
   std::uint8_t* lane0_ = nullptr;
   std::uint8_t* row_ = nullptr;
   std::int64_t local_bytes_ = 0;
+  int place_ = 0;  // bits of its unit below the element
   int unit_bytes_ = 4;
   int per_unit_ = 1;
   Stride4 stride_;
@@ -101,8 +126,9 @@ void for_each_packed_row(const Memories& mem, const Tensor& dst, int batches, Bo
 }
 
 // Half of the last place that stays is added before shifting.
-std::int64_t round_shift(std::int64_t value, int places) {
-  return places > 0 ? (value + (std::int64_t{1} << (places - 1))) >> places : value;
+template <class Acc>
+Acc round_shift(Acc value, int places) {
+  return places > 0 ? (value + (Acc{1} << (places - 1))) >> places : value;
 }
 
 struct Limits {
@@ -128,19 +154,38 @@ constexpr std::int64_t kMaxMagnitude = 0x7FFF;
 
 std::int64_t magnitude_product(std::int32_t a, std::int32_t b, int rshift) {
   const std::int64_t magnitude = std::min<std::int64_t>(std::abs(a), kMaxMagnitude);
-  const std::int64_t product = std::min(round_shift(magnitude * b, rshift), kMaxMagnitude);
+  const std::int64_t product = std::min(round_shift<std::int64_t>(magnitude * b, rshift), kMaxMagnitude);
   return a < 0 ? -product : product;
 }
 
+// Bits of the largest magnitude that an operand can have.
+int operand_bits(const Operand& operand, Dtype type) {
+  const auto* scalar = std::get_if<Scalar>(&operand);
+  if (scalar == nullptr) return 8 * size_of(type);
+  const auto value = static_cast<std::int32_t>(scalar->bits);
+  return static_cast<int>(std::bit_width(value < 0 ? 0U - scalar->bits : scalar->bits));
+}
+
 // Runs lane(a, b, old) over one piece and stores what it returns after rounding and clamping.
-template <class Lane>
-void finish(const OkkFixedCmd& cmd, int count, const Row& a, const Row& b, Row& out, Lane lane) {
+template <class Acc, class Lane>
+void finish_as(const OkkFixedCmd& cmd, int count, const Row& a, const Row& b, Row& out, Lane lane) {
   const Limits limits = limits_of(cmd.dst_type);
-  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
-    const std::int64_t value =
-        round_shift(lane(std::int64_t{a[i]}, std::int64_t{b[i]}, std::int64_t{out[i]}), cmd.rshift);
-    out[i] = static_cast<std::int32_t>(std::clamp(value, limits.low, limits.high));
+  const auto low = static_cast<Acc>(limits.low), high = static_cast<Acc>(limits.high);
+  const Acc half = cmd.rshift > 0 ? Acc{1} << (cmd.rshift - 1) : Acc{0};
+  const int rshift = cmd.rshift;
+  const std::int32_t *first = a.data(), *second = b.data();
+  std::int32_t* results = out.data();
+  for (int i = 0; i < count; ++i) {
+    const Acc value = (lane(Acc{first[i]}, Acc{second[i]}, Acc{results[i]}) + half) >> rshift;
+    results[i] = static_cast<std::int32_t>(std::min(std::max(value, low), high));
   }
+}
+// In 32 bits where values of `bits` bits, and what rounds them, stay far inside.
+template <class Lane>
+void finish(const OkkFixedCmd& cmd, int bits, int count, const Row& a, const Row& b, Row& out, Lane lane) {
+  constexpr int kMost = 29;
+  if (bits <= kMost && cmd.rshift <= kMost) return finish_as<std::int32_t>(cmd, count, a, b, out, lane);
+  finish_as<std::int64_t>(cmd, count, a, b, out, lane);
 }
 template <class Lane>
 void keep_low_bits(int count, const Row& a, const Row& b, Row& out, Lane lane) {
@@ -150,17 +195,22 @@ void keep_low_bits(int count, const Row& a, const Row& b, Row& out, Lane lane) {
 
 // out holds the old dst (kMac) or the low bytes (kMulHalves) when it comes in.
 void compute(const OkkFixedCmd& cmd, int count, const Row& a, const Row& b, Row& out) {
-  using I = std::int64_t;
+  constexpr int kWideBits = 64;
+  const int a_bits = operand_bits(cmd.a, cmd.a_type), b_bits = operand_bits(cmd.b, cmd.b_type);
+  const int widest = std::max(a_bits, b_bits) + 1, product = a_bits + b_bits;
   switch (cmd.mode) {
-    case OkkFixedMode::kAdd: return finish(cmd, count, a, b, out, [](I x, I y, I) { return x + y; });
-    case OkkFixedMode::kSub: return finish(cmd, count, a, b, out, [](I x, I y, I) { return x - y; });
-    case OkkFixedMode::kMul: return finish(cmd, count, a, b, out, [](I x, I y, I) { return x * y; });
-    case OkkFixedMode::kMax: return finish(cmd, count, a, b, out, [](I x, I y, I) { return std::max(x, y); });
-    case OkkFixedMode::kMin: return finish(cmd, count, a, b, out, [](I x, I y, I) { return std::min(x, y); });
+    case OkkFixedMode::kAdd: return finish(cmd, widest, count, a, b, out, [](auto x, auto y, auto) { return x + y; });
+    case OkkFixedMode::kSub: return finish(cmd, widest, count, a, b, out, [](auto x, auto y, auto) { return x - y; });
+    case OkkFixedMode::kMul: return finish(cmd, product, count, a, b, out, [](auto x, auto y, auto) { return x * y; });
+    case OkkFixedMode::kMax:
+      return finish(cmd, widest, count, a, b, out, [](auto x, auto y, auto) { return std::max(x, y); });
+    case OkkFixedMode::kMin:
+      return finish(cmd, widest, count, a, b, out, [](auto x, auto y, auto) { return std::min(x, y); });
     case OkkFixedMode::kMac:
-      return finish(cmd, count, a, b, out, [&](I x, I y, I old) { return (old << cmd.lshift) + x * y; });
+      return finish(cmd, std::max(product, 8 * size_of(cmd.dst_type) + cmd.lshift) + 1, count, a, b, out,
+                    [lshift = cmd.lshift](auto x, auto y, auto old) { return (old << lshift) + x * y; });
     case OkkFixedMode::kMulHalves:
-      return finish(cmd, count, a, b, out, [](I x, I y, I low) { return (x * 256 + low) * y; });
+      return finish(cmd, kWideBits, count, a, b, out, [](auto x, auto y, auto low) { return (x * 256 + low) * y; });
     case OkkFixedMode::kShiftArithmetic:
     case OkkFixedMode::kShiftLogical:
       return keep_low_bits(count, a, b, out, [](std::int32_t x, std::int32_t y) { return shift(x, y); });

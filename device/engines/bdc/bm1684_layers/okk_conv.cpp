@@ -6,6 +6,7 @@
 
 #include "device/command/functions.hpp"
 #include "device/engines/bdc/bm1684_layers/command.hpp"
+#include "device/engines/bdc/bm1684_layers/okk_planes.hpp"
 #include "device/engines/bdc/product/load.hpp"
 #include "device/engines/bdc/product/product.hpp"
 #include "device/engines/bdc/window/conv_planes.hpp"
@@ -16,15 +17,6 @@
 
 namespace softtpu {
 namespace {
-
-Window window_of(const OkkWindow& window) {
-  Window same;
-  same.kernel = window.kernel;
-  same.stride = window.stride;
-  same.dilation = window.dilation;
-  same.padding = window.padding;
-  return same;
-}
 
 // Neighbouring batches of the input as planes (conv_planes.hpp): padded, and with a step of s every s-th row and column
 // side by side. A last channel without a partner gets one of zeros.
@@ -53,47 +45,18 @@ class Planes {
         std::fill_n(out, channel_size(), 0.0F);
         return;
       }
+      const Tensor& stored = cmd_.input;
+      const OkkChannel<float> channel{input_.at<float>(first + index / channels_, c, 0, 0),
+                                      {stored.shape.h, stored.shape.w},
+                                      stored.stride.h,
+                                      stored.stride.w};
       for (int plane = 0; plane < geometry_.planes(); ++plane)
         for (int row = 0; row < geometry_.rows(); ++row, out += geometry_.pitch())
-          fill(first + index / channels_, c, geometry_.phase(plane), row, out);
+          fill_plane_row(cmd_.window, channel, geometry_.phase(plane), row, geometry_.pitch(), out);
     });
   }
 
  private:
-  // What the tap at `phase` sees in that row of windows.
-  void fill(int n, int c, Dim2 phase, int row, float* out) const {
-    const OkkWindow& window = cmd_.window;
-    const int spread_y = row * window.stride.h + phase.h - window.padding.top, every = window.insert.h + 1;
-    const int x = phase.w - window.padding.left, step = window.stride.w, pitch = geometry_.pitch();
-    if (spread_y < 0 || spread_y >= window.spread_height(cmd_.input.shape.h) || spread_y % every != 0) {
-      std::fill_n(out, pitch, 0.0F);
-      return;
-    }
-    const int y = spread_y / every;
-    if (window.insert.w > 0) return fill_spread(input_.at<float>(n, c, y, 0), x, out);
-    const auto steps_to = [&](int distance) { return std::clamp((distance + step - 1) / step, 0, pitch); };
-    const int first = steps_to(std::max(0, -x)), last = std::max(first, steps_to(std::max(0, cmd_.input.shape.w - x)));
-    std::fill_n(out, first, 0.0F);
-    std::fill_n(out + last, pitch - last, 0.0F);
-    const float* from = input_.at<float>(n, c, y, 0);
-    const std::int64_t width = cmd_.input.stride.w;
-    from += (x + std::int64_t{first} * step) * width;
-    if (step * width == 1) {
-      std::copy_n(from, last - first, out + first);
-    } else {
-      for (int i = first; i < last; ++i, from += step * width) out[i] = *from;
-    }
-  }
-
-  // A row between whose neighbours zeros stand; the first window sees the place x of it.
-  void fill_spread(const float* row, int x, float* out) const {
-    const int every = cmd_.window.insert.w + 1, pitch = geometry_.pitch();
-    for (int i = 0; i < pitch; ++i, x += cmd_.window.stride.w) {
-      const bool inside = x >= 0 && x % every == 0 && x / every < cmd_.input.shape.w;
-      out[i] = inside ? row[x / every * cmd_.input.stride.w] : 0.0F;
-    }
-  }
-
   const PlaneGeometry geometry_;
   const OkkConvCmd& cmd_;
   TensorView input_;

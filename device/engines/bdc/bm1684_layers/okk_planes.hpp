@@ -1,4 +1,4 @@
-// Input planes with their padding around them, for windows that move over them.
+// Input planes of windows: with their padding around them, or as products read them (conv_planes.hpp).
 #pragma once
 
 #include <algorithm>
@@ -6,11 +6,60 @@
 
 #include "device/engines/bdc/bm1684_layers/command.hpp"
 #include "device/engines/bdc/product/product.hpp"
+#include "device/engines/bdc/window/command.hpp"
 #include "device/engines/bdc/window/pool_taps.hpp"
 #include "device/memory/scratch.hpp"
 #include "device/memory/tensor_view.hpp"
 
 namespace softtpu {
+
+inline Window window_of(const OkkWindow& window) {
+  Window same;
+  same.kernel = window.kernel;
+  same.stride = window.stride;
+  same.dilation = window.dilation;
+  same.padding = window.padding;
+  return same;
+}
+
+// One channel of an input: its first element, and how far apart its rows and columns are.
+template <class T>
+struct OkkChannel {
+  const T* first;
+  Dim2 shape;
+  std::int64_t row_step, step;
+};
+
+// The `pitch` elements that the tap at `phase` sees in that row of windows, zero where there is none.
+template <class T>
+void fill_plane_row(const OkkWindow& window, const OkkChannel<T>& channel, Dim2 phase, int row, int pitch, T* out) {
+  const int spread_y = row * window.stride.h + phase.h - window.padding.top, every = window.insert.h + 1;
+  const int step = window.stride.w, width = channel.shape.w;
+  int x = phase.w - window.padding.left;
+  if (spread_y < 0 || spread_y >= window.spread_height(channel.shape.h) || spread_y % every != 0) {
+    std::fill_n(out, pitch, T());
+    return;
+  }
+  const T* from = channel.first + spread_y / every * channel.row_step;
+  if (const int apart = window.insert.w + 1; apart > 1) {
+    // Zeros stand between neighbours; the first window sees the place x of the row.
+    for (int i = 0; i < pitch; ++i, x += step) {
+      const bool inside = x >= 0 && x % apart == 0 && x / apart < width;
+      out[i] = inside ? from[x / apart * channel.step] : T();
+    }
+    return;
+  }
+  const auto steps_to = [&](int distance) { return std::clamp((distance + step - 1) / step, 0, pitch); };
+  const int first = steps_to(std::max(0, -x)), last = std::max(first, steps_to(std::max(0, width - x)));
+  std::fill_n(out, first, T());
+  std::fill_n(out + last, pitch - last, T());
+  from += (x + std::int64_t{first} * step) * channel.step;
+  if (step * channel.step == 1) {
+    std::copy_n(from, last - first, out + first);
+  } else {
+    for (int i = first; i < last; ++i, from += step * channel.step) out[i] = *from;
+  }
+}
 
 // The padded planes of one batch: plane c starts at row(c, 0), and rows follow each other without a gap. They are in
 // the caller's memory, and kSlack floats behind them may be read.

@@ -8,5 +8,8 @@ namespace softtpu {
 
 // Without a shift; all operands of the same type.
 BinaryRow fast_int_row(IntMode mode, Dtype type, bool saturate);
+// The same with operands that one element may stand for.
+using RepeatedRow = void (*)(void* dst, RowOrOne a, RowOrOne b, int count);
+RepeatedRow fast_repeated_int_row(IntMode mode, Dtype type, bool saturate);
 
 }  // namespace softtpu

@@ -174,6 +174,11 @@ void arith(Memories& mem, const IntArithCmd& cmd, int bits) {
 bool has_equal_types(const IntArithCmd& cmd) {
   return type_of(cmd.a) == cmd.dst.dtype && type_of(cmd.b) == cmd.dst.dtype;
 }
+// Whether one element stands for a row.
+bool is_repeated(const Operand& operand) {
+  const auto* tensor = std::get_if<Tensor>(&operand);
+  return tensor == nullptr || tensor->stride.w == 0;
+}
 bool has_shift(const IntArithCmd& cmd) {
   return std::holds_alternative<Tensor>(cmd.shift) || constant_shift(cmd.shift) != 0;
 }
@@ -193,6 +198,12 @@ void execute(Memories& mem, const IntArithCmd& cmd) {
     });
   }
   if (has_equal_types(cmd) && !has_shift(cmd) && fast_rows(mem, cmd.dst, cmd.a, cmd.b)) {
+    if (is_repeated(cmd.a) || is_repeated(cmd.b)) {
+      if (const RepeatedRow row = fast_repeated_int_row(cmd.mode, cmd.dst.dtype, cmd.saturate)) {
+        return for_size(size_of(cmd.dst.dtype),
+                        [&]<class T>(T) { for_each_row<T, OrOne<T>, OrOne<T>>(mem, cmd.dst, row, cmd.a, cmd.b); });
+      }
+    }
     if (const BinaryRow row = fast_int_row(cmd.mode, cmd.dst.dtype, cmd.saturate))
       return walk_apart_rows(mem, row, cmd.dst, cmd.a, cmd.b);
   }

@@ -15,6 +15,7 @@ namespace HWY_NAMESPACE {
 #if SOFTTPU_NO_VECTORS
 
 BinaryRow int_row(IntMode, Dtype, bool) { return nullptr; }
+RepeatedRow repeated_int_row(IntMode, Dtype, bool) { return nullptr; }
 
 #else
 
@@ -141,6 +142,15 @@ void binary(void* dst, const void* a, const void* b, int count) {
   for_each_vector<Step, Step::kStep>(count, static_cast<T*>(dst), static_cast<const T*>(a), static_cast<const T*>(b));
 }
 
+template <class Step, class T>
+void repeated(void* dst, RowOrOne a, RowOrOne b, int count) {
+  for_each_vector<Step, Step::kStep>(count, static_cast<T*>(dst), VectorRow<T>(a), VectorRow<T>(b));
+}
+
+template <template <bool> class Lane, class T>
+RepeatedRow repeated_whole(bool saturate) {
+  return saturate ? repeated<WholeStep<T, Lane<true> >, T> : repeated<WholeStep<T, Lane<false> >, T>;
+}
 template <template <bool> class Lane, class T>
 BinaryRow whole(bool saturate) {
   return saturate ? binary<WholeStep<T, Lane<true> >, T> : binary<WholeStep<T, Lane<false> >, T>;
@@ -171,6 +181,21 @@ BinaryRow int_row(IntMode mode, Dtype type, bool saturate) {
   return row;
 }
 
+RepeatedRow repeated_int_row(IntMode mode, Dtype type, bool saturate) {
+  RepeatedRow row = nullptr;
+  for_int_type(type, [&]<class T>(T) {
+    switch (mode) {
+      case IntMode::kAdd: row = repeated_whole<Add, T>(saturate); return;
+      case IntMode::kSub: row = repeated_whole<Sub, T>(saturate); return;
+      case IntMode::kMul: return;
+      case IntMode::kMax: row = repeated_whole<Max, T>(false); return;
+      case IntMode::kMin: row = repeated_whole<Min, T>(false); return;
+    }
+    unreachable(mode);
+  });
+  return row;
+}
+
 #endif
 
 }  // namespace HWY_NAMESPACE
@@ -180,6 +205,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace softtpu {
 
+SOFTTPU_DISPATCH(RepeatedRow, fast_repeated_int_row, (IntMode mode, Dtype type, bool saturate), repeated_int_row,
+                 (mode, type, saturate))
 SOFTTPU_DISPATCH(BinaryRow, fast_int_row, (IntMode mode, Dtype type, bool saturate), int_row, (mode, type, saturate))
 
 }  // namespace softtpu

@@ -1,6 +1,9 @@
 // Shifted sums with SIMD instructions.
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
 #include <limits>
+#include <optional>
 
 #include "device/engines/bdc/requant/shifted_sums.hpp"
 
@@ -41,11 +44,25 @@ HWY_INLINE V cut(V value, V low, V high) {
   return hn::Min(hn::Max(value, low), high);
 }
 
-// Calls take(sums, addends, results) for vectors of kStep, the last of which may be a copy of less.
+// Calls take(sums, addends, results) for vectors of kStep. The last one ends where the row does, and is taken first:
+// results may lie where sums do. Of a row of less it is a copy.
 template <int kStep, class T, class Take>
 HWY_INLINE void for_vectors(const std::uint32_t* sums, const std::int64_t* addends, int count, T* results, Take take) {
-  int i = 0;
-  for (; i + kStep <= count; i += kStep) take(sums + i, addends == nullptr ? nullptr : addends + i, results + i);
+  const auto whole = [&] {
+    int done = 0;
+    for (; done + kStep <= count; done += kStep)
+      take(sums + done, addends == nullptr ? nullptr : addends + done, results + done);
+    return done;
+  };
+  if (count > kStep && count % kStep != 0) {
+    const int at = count - kStep;
+    T end[kStep];
+    take(sums + at, addends == nullptr ? nullptr : addends + at, end);
+    whole();
+    std::memcpy(results + at, end, sizeof end);
+    return;
+  }
+  const int i = whole();
   if (i == count) return;
   std::uint32_t last_sums[kStep] = {};
   std::int64_t last_addends[kStep] = {};
@@ -125,19 +142,30 @@ void shift_narrow(const SumShift& rule, const std::uint32_t* sums, std::uint32_t
       });
 }
 
-// Whether products of signed sums are shifted so far to the right that 32 bits hold them then, and their offset too.
-bool fits_upper_half(const SumShift& rule) {
+// Where signed sums may be cut off, in 32 bits, before they are multiplied: after their shift, and with their offset,
+// the products of what is left fit into 32 bits, and those of the rest are beyond the limits of the results, as the cut
+// ones are. Products that lose their lower half have room in any case.
+std::optional<Within> reach(const SumShift& rule) {
+  constexpr std::int64_t kLow = std::numeric_limits<std::int32_t>::min(), kHigh = -(kLow + 1), kRoom = 1 << 29;
   const RoundedShift steps = rule.shift.steps();
-  constexpr std::int32_t kRoom = 1 << 29;
-  return rule.is_signed && steps.left == 0 && steps.right >= 32 && rule.offset > -kRoom && rule.offset < kRoom &&
-         (rule.floor == SumShift::kNoFloor || (rule.floor >= std::numeric_limits<std::int32_t>::min() &&
-                                               rule.floor <= std::numeric_limits<std::int32_t>::max()));
+  const std::int64_t floor = std::max(rule.floor, kLow), offset = std::abs(std::int64_t{rule.offset});
+  if (!rule.is_signed || steps.left != 0 || offset >= kRoom || floor > kHigh || rule.low < kLow || rule.high > kHigh)
+    return std::nullopt;
+  if (steps.right >= 32) return Within{floor, kHigh};
+  const std::int64_t factor = std::abs(std::int64_t{rule.multiplier});
+  const std::int64_t limit = std::max(-rule.low, rule.high) + offset + 1;
+  // A product is beyond what its limit needs by less than the factor.
+  if (limit + (factor >> steps.right) + 2 + offset > kHigh) return std::nullopt;
+  const std::int64_t most = factor == 0 ? kHigh : std::min(kHigh, ((limit << steps.right) + factor - 1) / factor);
+  return Within{std::max(floor, most == kHigh ? kLow : -most), most};
 }
 
-// Products in 64 bits, of which the upper halves are shifted, two vectors of products for one of results. What a
-// rounded product is at most, 2^62 + 2^61, leaves room.
-template <bool kBySign, bool kToEven, class T>
-void shift_upper_half(const SumShift& rule, const std::uint32_t* sums, std::uint32_t start, int count, T* results) {
+// Products in 64 bits, two vectors of them for one of results: their upper halves are shifted on (kUpper), or what
+// stands above a shift of less than 32 places fits into 32 bits. What a rounded product is at most, 2^62 + 2^61, leaves
+// room.
+template <bool kUpper, bool kBySign, bool kToEven, class T>
+void shift_products(const SumShift& rule, const Within& within, const std::uint32_t* sums, std::uint32_t start,
+                    int count, T* results) {
   const hn::ScalableTag<std::int32_t> d;
   const hn::RebindToUnsigned<decltype(d)> words;
   const hn::Repartition<std::int64_t, decltype(d)> wide;
@@ -147,8 +175,8 @@ void shift_upper_half(const SumShift& rule, const std::uint32_t* sums, std::uint
   const auto multiplier = hn::Set(d, rule.multiplier), offset = hn::Set(d, rule.offset);
   const auto low = hn::Set(d, static_cast<std::int32_t>(rule.low));
   const auto high = hn::Set(d, static_cast<std::int32_t>(rule.high));
-  const auto floor = hn::Set(
-      d, static_cast<std::int32_t>(std::max<std::int64_t>(rule.floor, std::numeric_limits<std::int32_t>::min())));
+  const auto least = hn::Set(d, static_cast<std::int32_t>(within.least));
+  const auto most = hn::Set(d, static_cast<std::int32_t>(within.most));
   const auto bias = hn::Set(wide, steps.positive), more = hn::Set(wide, steps.negative - steps.positive);
   const auto begin = hn::Set(words, start);
   const auto odd = hn::Set(wide_bits, 0xFFFFFFFF00000000U);
@@ -164,11 +192,18 @@ void shift_upper_half(const SumShift& rule, const std::uint32_t* sums, std::uint
   };
   for_vectors<static_cast<int>(hn::MaxLanes(d))>(
       sums, nullptr, count, results, [&](const std::uint32_t* from, const std::int64_t*, T* to) HWY_ATTR {
-        const auto value = hn::Max(hn::BitCast(d, hn::Add(hn::LoadU(words, from), begin)), floor);
+        auto value = hn::Max(hn::BitCast(d, hn::Add(hn::LoadU(words, from), begin)), least);
+        if constexpr (!kUpper) value = hn::Min(value, most);
         const auto upper = hn::BitCast(d, hn::ShiftRight<32>(hn::BitCast(wide_bits, value)));
-        const auto first = hn::ShiftRight<32>(rounded(hn::MulEven(value, multiplier)));
-        const auto second = hn::And(rounded(hn::MulEven(upper, multiplier)), odd);
-        const auto shifted_down = hn::ShiftRightSame(hn::BitCast(d, hn::Or(first, second)), right - 32);
+        const auto evens = rounded(hn::MulEven(value, multiplier)), odds = rounded(hn::MulEven(upper, multiplier));
+        auto shifted_down = value;
+        if constexpr (kUpper) {
+          shifted_down =
+              hn::ShiftRightSame(hn::BitCast(d, hn::Or(hn::ShiftRight<32>(evens), hn::And(odds, odd))), right - 32);
+        } else {
+          shifted_down = hn::OddEven(hn::BitCast(d, hn::ShiftLeftSame(odds, 32 - right)),
+                                     hn::BitCast(d, hn::ShiftRightSame(evens, right)));
+        }
         const auto result = cut(hn::Add(shifted_down, offset), low, high);
         if constexpr (sizeof(T) == 4) {
           hn::StoreU(hn::BitCast(words, result), words, to);
@@ -179,12 +214,14 @@ void shift_upper_half(const SumShift& rule, const std::uint32_t* sums, std::uint
         }
       });
 }
-template <class T>
-void shift_upper_half_of(const SumShift& rule, const std::uint32_t* sums, std::uint32_t start, int count, T* results) {
+template <bool kUpper, class T>
+void shift_products_of(const SumShift& rule, const Within& within, const std::uint32_t* sums, std::uint32_t start,
+                       int count, T* results) {
   const RoundedShift steps = rule.shift.steps();
-  if (steps.even != 0) return shift_upper_half<false, true>(rule, sums, start, count, results);
-  if (steps.negative != steps.positive) return shift_upper_half<true, false>(rule, sums, start, count, results);
-  shift_upper_half<false, false>(rule, sums, start, count, results);
+  if (steps.even != 0) return shift_products<kUpper, false, true>(rule, within, sums, start, count, results);
+  if (steps.negative != steps.positive)
+    return shift_products<kUpper, true, false>(rule, within, sums, start, count, results);
+  shift_products<kUpper, false, false>(rule, within, sums, start, count, results);
 }
 
 template <class T>
@@ -194,9 +231,10 @@ void shift_row(const SumShift& rule, const std::uint32_t* sums, std::uint32_t st
   if constexpr (sizeof(T) < 4) {
     if (addends == nullptr && fits_32_bits(rule)) return shift_narrow(rule, sums, start, count, results);
   }
-  constexpr auto kLow = std::numeric_limits<std::int32_t>::min(), kHigh = std::numeric_limits<std::int32_t>::max();
-  if (addends == nullptr && fits_upper_half(rule) && rule.low >= kLow && rule.high <= kHigh)
-    return shift_upper_half_of(rule, sums, start, count, results);
+  if (const auto within = addends == nullptr ? reach(rule) : std::nullopt) {
+    if (rule.shift.steps().right >= 32) return shift_products_of<true>(rule, *within, sums, start, count, results);
+    if constexpr (sizeof(T) < 4) return shift_products_of<false>(rule, *within, sums, start, count, results);
+  }
   if (rule.shift.steps().left != 0) return shift_wide<true>(rule, sums, start, addends, count, results);
   shift_wide<false>(rule, sums, start, addends, count, results);
 }

@@ -98,21 +98,33 @@ std::function<void(int, int, In*)> weight_loader(const Memories& mem, const Conv
   const int width = std::get<Tensor>(cmd.weight).shape.w;
   const int channels = cmd.src.shape.c;
   return [=](int row, int count, In* values) {
-    weight.each_channel<const T>(0, row, count, [&](int, const T* stored) {
-      for (int first = 0; first < channels; first += width) {
+    // Rows lie in local memories of different NPUs, whose lines throw each other out of the cache: later ones are asked
+    // for, and whole groups of channels are one run.
+    std::vector<const T*> rows(static_cast<std::size_t>(count));
+    weight.each_channel<const T>(0, row, count,
+                                 [&](int i, const T* stored) { rows[static_cast<std::size_t>(i)] = stored; });
+    const int joined = width % together == 0 && !rotated_180 ? channels / width * width : 0;
+    for (int i = 0; i < count; ++i) {
+      constexpr int kAhead = 2, kLine = 64, kMostLines = 48;
+      if (i + kAhead < count) {
+        const auto* next = reinterpret_cast<const char*>(rows[static_cast<std::size_t>(i + kAhead)]);
+        const int lines = std::min(kMostLines, channels * taps * static_cast<int>(sizeof(T)) / kLine + 1);
+        for (int line = 0; line < lines; ++line) __builtin_prefetch(next + line * kLine);
+      }
+      const T* stored = rows[static_cast<std::size_t>(i)];
+      if (joined > 0) {
+        load_run(stored, values, taps * joined);
+        values += std::int64_t{taps} * joined;
+      }
+      for (int first = joined; first < channels; first += width) {
         const int lanes = std::min(width, channels - first);
         const int missing = (together - lanes % together) % together;
-        if (lanes == width && missing == 0 && !rotated_180) {
-          load_run(stored + std::int64_t{first} * taps, values, taps * width);
-          values += taps * width;
-          continue;
-        }
         const T* group = stored + std::int64_t{first} * taps;
         load_taps(rotated_180 ? group + (taps - 1) * width : group, rotated_180 ? -width : width, taps, lanes,
                   lanes + missing, values);
         values += taps * (lanes + missing);
       }
-    });
+    }
   };
 }
 

@@ -149,7 +149,15 @@ class PlaneFiller {
       for (int row = 0; row < geometry.rows(); ++row)
         seen_.push_back(input_.tap_row(geometry.phase(plane), row, 0, count_));
     }
+    as_stored_ = cmd.window.stride.w == 1 && cmd.window.insert.w == 0 && cmd.src.stride.w == 1;
+    for (std::size_t i = 0; as_stored_ && i < seen_.size(); ++i) {
+      const auto& seen = seen_[i];
+      as_stored_ = !seen.is_inserted && seen.x == 0 && seen.first == 0 && seen.last == count_ &&
+                   seen.row == static_cast<std::int64_t>(i) * count_;
+    }
   }
+  // A channel's planes where they are its stored elements, as those of a 1x1 kernel mostly are; else nullptr.
+  const T* stored(int n, int c) const { return as_stored_ ? input_.plane(n, c) : nullptr; }
   // All of channel c of batch n, as the type that is multiplied.
   template <class In>
   void fill(int n, int c, In* out) const {
@@ -173,6 +181,7 @@ class PlaneFiller {
   WindowInput<T> input_;
   ChannelPaddingValues<T> padding_values_;
   std::vector<typename WindowInput<T>::TapRow> seen_;
+  bool as_stored_ = false;
 };
 
 // The planes of a command: elements are In, floats or words of neighbouring channels (byte_kernels.hpp).
@@ -267,8 +276,13 @@ class ConvPlanes {
         const int first = index % channels_ * per_word_;
         const int rows = std::min(per_word_, cmd.src.shape.c - first);
         const std::uint8_t* from[4];
-        for (int c = 0; c < rows; ++c) from[c] = bytes.room(filled * per_word_) + c * filled;
-        for (int c = 0; c < rows; ++c) filler.fill(index / channels_, first + c, bytes.room(0) + c * filled);
+        for (int c = 0; c < rows; ++c) {
+          from[c] = filler.stored(index / channels_, first + c);
+          if (from[c] != nullptr) continue;
+          std::uint8_t* planes_of_channel = bytes.room(filled * per_word_) + c * filled;
+          filler.fill(index / channels_, first + c, planes_of_channel);
+          from[c] = planes_of_channel;
+        }
         In* planes_of_word = values + index * size;
         In* words = lines ? room<In, struct Lines>(filled) : planes_of_word;
         byte_kernels().pack_right(rows, from, static_cast<int>(filled), is_signed, turn, words);

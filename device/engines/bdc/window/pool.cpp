@@ -186,14 +186,21 @@ void sum_floats(const Memories& mem, const Cmd& cmd) {
 
 // ---- Sums of integers ----
 
+template <class P>
+PoolTaps::SumInts<P> sum_of_ints() {
+  if constexpr (std::is_same_v<P, std::int8_t>) return pool_taps().sum_s8;
+  if constexpr (std::is_same_v<P, std::uint8_t>) return pool_taps().sum_u8;
+  if constexpr (std::is_same_v<P, std::uint32_t>) return pool_taps().sum_ints;
+}
+
 // Sums of several parts before finish(sums, count, out) makes them results: a row of windows may be shorter than a few
 // vectors.
-template <class D, class Finish>
+template <class P, class D, class Finish>
 class SumRun {
  public:
   SumRun(const std::uint32_t* factors, std::uint32_t start, Finish finish)
       : factors_(factors), start_(start), finish_(std::move(finish)) {}
-  void operator()(const TapRows<std::uint32_t>& taps, D* out) {
+  void operator()(const TapRows<P>& taps, D* out) {
     if (count_ + taps.count > kRun) end();
     if (count_ == 0) {
       sums_ = room<std::uint32_t, struct Sums>(std::max(kRun, taps.count) + kTapSlack);
@@ -209,7 +216,7 @@ class SumRun {
  private:
   static constexpr int kRun = 2048;
 
-  decltype(PoolTaps::sum_ints) sum_ = pool_taps().sum_ints;
+  PoolTaps::SumInts<P> sum_ = sum_of_ints<P>();
   const std::uint32_t* factors_;
   std::uint32_t start_;
   Finish finish_;
@@ -221,12 +228,14 @@ class SumRun {
 // The 32-bit sums of products (+ a 32-bit bias), handed to finish(sums, count, out), which make_finish(c) gives.
 template <class T, class W, class D, class Cmd, class MakeFinish>
 void sum_integers(const Memories& mem, const Cmd& cmd, MakeFinish make_finish) {
+  // Planes hold bytes as they are stored; what regions see is widened when it is brought together.
+  using P = std::conditional_t<std::is_same_v<Cmd, PoolCmd>, T, std::uint32_t>;
   const TapWeights<W> weights(mem, cmd.weight, is_rotated_180(cmd));
-  for_each_part<T, std::uint32_t, D>(mem, cmd, [&](int c) {
+  for_each_part<T, P, D>(mem, cmd, [&](int c) {
     const std::uint32_t start =
         bias_of(cmd) ? *TensorView(mem, *bias_of(cmd)).template at<const std::uint32_t>(0, c, 0, 0) : 0U;
-    return SumRun<D, decltype(make_finish(c))>(weights.template of_channel<std::uint32_t>(c, kernel_of(cmd)), start,
-                                               make_finish(c));
+    return SumRun<P, D, decltype(make_finish(c))>(weights.template of_channel<std::uint32_t>(c, kernel_of(cmd)), start,
+                                                  make_finish(c));
   });
 }
 

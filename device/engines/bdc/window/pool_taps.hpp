@@ -24,8 +24,12 @@ struct PoolTaps {
   using SumFloats = void (*)(const TapRows<float>& taps, const float* weights, float even, float odd, void* out);
   SumFloats sum_f32, sum_f16, sum_bf16;
   // start + products, modulo 2^32. As many as kTapSlack elements behind the results may be written as well.
-  void (*sum_ints)(const TapRows<std::uint32_t>& taps, const std::uint32_t* weights, std::uint32_t start,
-                   std::uint32_t* out);
+  template <class P>
+  using SumInts = void (*)(const TapRows<P>& taps, const std::uint32_t* weights, std::uint32_t start,
+                           std::uint32_t* out);
+  SumInts<std::uint32_t> sum_ints;
+  SumInts<std::int8_t> sum_s8;
+  SumInts<std::uint8_t> sum_u8;
 };
 PoolTaps plain_pool_taps();
 PoolTaps fast_pool_taps();

@@ -99,6 +99,30 @@ void sum_ints(const TapRows<std::uint32_t>& taps, const std::uint32_t* weights, 
   }
 }
 
+// Bytes are widened as they are read: in a plane of bytes four times as much stays near.
+template <class T>
+void sum_bytes(const TapRows<T>& taps, const std::uint32_t* weights, std::uint32_t start, std::uint32_t* out) {
+  const Words d;
+  const auto product = [&](int k, int i) HWY_ATTR {
+    return hn::Mul(hn::BitCast(d, load_ints(taps.rows[k] + i)), hn::Set(d, weights[k]));
+  };
+  int i = 0;
+  for (; i + 2 * kLanes <= taps.count; i += 2 * kLanes) {
+    auto first = hn::Set(d, start), second = first;
+    for (int k = 0; k < taps.taps; ++k) {
+      first = hn::Add(first, product(k, i));
+      second = hn::Add(second, product(k, i + kLanes));
+    }
+    hn::StoreU(first, d, out + i);
+    hn::StoreU(second, d, out + i + kLanes);
+  }
+  for (; i < taps.count; i += kLanes) {
+    auto sum = hn::Set(d, start);
+    for (int k = 0; k < taps.taps; ++k) sum = hn::Add(sum, product(k, i));
+    hn::StoreU(sum, d, out + i);
+  }
+}
+
 // ---- Maximum and minimum ----
 
 // For comparing only: subnormals of bf16 become zero here, so that no compiler turns the choice of the untouched values
@@ -180,7 +204,8 @@ void best_ints(const void* const* rows, int taps, int count, void* out) {
 }  // namespace
 
 PoolTaps taps_of_target() {
-  return {sum_floats<F32Products>, sum_floats<F16Products>, sum_floats<Bf16Products>, sum_ints};
+  return {sum_floats<F32Products>, sum_floats<F16Products>, sum_floats<Bf16Products>, sum_ints,
+          sum_bytes<std::int8_t>,  sum_bytes<std::uint8_t>};
 }
 
 BestRow best_of_target(Dtype type, bool largest, Equals equals) {

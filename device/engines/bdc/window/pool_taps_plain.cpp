@@ -60,11 +60,11 @@ void sum_floats(const TapRows<float>& taps, const float* weights, float even, fl
   }
 }
 
-void sum_ints(const TapRows<std::uint32_t>& taps, const std::uint32_t* weights, std::uint32_t start,
-              std::uint32_t* out) {
+template <class P>
+void sum_ints(const TapRows<P>& taps, const std::uint32_t* weights, std::uint32_t start, std::uint32_t* out) {
   for (int i = 0; i < taps.count; ++i) {
     out[i] = start;
-    for (int k = 0; k < taps.taps; ++k) out[i] += taps.rows[k][i] * weights[k];
+    for (int k = 0; k < taps.taps; ++k) out[i] += static_cast<std::uint32_t>(taps.rows[k][i]) * weights[k];
   }
 }
 
@@ -97,7 +97,10 @@ void best(const void* const* rows, int taps, int count, void* out) {
 
 }  // namespace
 
-PoolTaps plain_pool_taps() { return {sum_floats<float>, sum_floats<F16>, sum_floats<Bf16>, sum_ints}; }
+PoolTaps plain_pool_taps() {
+  return {sum_floats<float>,       sum_floats<F16>,       sum_floats<Bf16>,
+          sum_ints<std::uint32_t>, sum_ints<std::int8_t>, sum_ints<std::uint8_t>};
+}
 
 BestRow plain_best_row(Dtype type, bool largest, Equals equals) {
   BestRow row = nullptr;

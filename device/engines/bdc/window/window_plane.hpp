@@ -45,14 +45,8 @@ class WindowPlane {
     padding_ = as_read<P>(around.padding);
     insertion_ = as_read<P>(around.insertion);
     const T* plane = view_.template at<const T>(n, c, 0, 0);
-    if (padded_) {
-      fill_line([&](P* values) { std::fill_n(values, spread_, padding_); });
-      keep_line(line_, kPaddingRow);
-    }
-    if (window_.insert.h > 0) {
-      fill_line([&](P* values) { std::fill_n(values, spread_, insertion_); });
-      keep_line(line_, kInsertionRow);
-    }
+    if (padded_) fill_row(kPaddingRow, [&](P* values) { std::fill_n(values, spread_, padding_); });
+    if (window_.insert.h > 0) fill_row(kInsertionRow, [&](P* values) { std::fill_n(values, spread_, insertion_); });
     for (int h = 0; h < src_.shape.h; ++h) {
       const T* row = plane + h * src_.stride.h;
       if constexpr (std::is_same_v<T, P>) {
@@ -61,8 +55,7 @@ class WindowPlane {
           continue;
         }
       }
-      fill_line([&](P* values) { read_row(row, values); });
-      keep_line(line_, kExtraRows + h);
+      fill_row(kExtraRows + h, [&](P* values) { read_row(row, values); });
     }
   }
 
@@ -94,22 +87,29 @@ class WindowPlane {
   // Elements of a stored row with what is inserted between them.
   void read_row(const T* row, P* values) const {
     const int every = window_.insert.w + 1;
-    if (every == 1 && src_.stride.w == 1) return load_run(row, values, src_.shape.w);
+    if (every == 1 && src_.stride.w == 1) {
+      if constexpr (std::is_same_v<T, P>) return copy_run(row, src_.shape.w, values);
+      return load_run(row, values, src_.shape.w);
+    }
     if (every != 1) std::fill_n(values, spread_, insertion_);
     for (int w = 0; w < src_.shape.w; ++w) values[w * every] = as_read<P>(row[w * src_.stride.w]);
   }
+  // Fills a row with what it is in the middle, and what is beyond.
   template <class Fill>
-  void fill_line(Fill fill) {
+  void fill_row(int row, Fill fill) {
+    const bool in_place = window_.stride.w == 1;
+    P* const line = in_place ? row_at(row) : line_;
     const int length = pitch_ * window_.stride.w;
     const int first = window_.padding.left, end = first + spread_;
-    fill(line_ + first);
+    fill(line + first);
     if (window_.beyond == Beyond::kValue) {
-      std::fill_n(line_, first, padding_);
-      std::fill_n(line_ + end, length - end, padding_);
-      return;
+      std::fill_n(line, first, padding_);
+      std::fill_n(line + end, length - end, padding_);
+    } else {
+      for (int i = 0; i < first; ++i) line[i] = line[first + source_index(window_.beyond, i - first, spread_)];
+      for (int i = end; i < length; ++i) line[i] = line[first + source_index(window_.beyond, i - first, spread_)];
     }
-    for (int i = 0; i < first; ++i) line_[i] = line_[first + source_index(window_.beyond, i - first, spread_)];
-    for (int i = end; i < length; ++i) line_[i] = line_[first + source_index(window_.beyond, i - first, spread_)];
+    if (!in_place) keep_line(line, row);
   }
   // Every stride.w-th element of the line lies side by side.
   void keep_line(const P* line, int row) {
@@ -118,7 +118,7 @@ class WindowPlane {
     const int pitch = pitch_;
     const int step = window_.stride.w;
     if (step == 1) {
-      std::copy_n(line, pitch, out);
+      copy_run(line, pitch, out);
     } else if (step == 2 && sizeof(P) == 4) {
       load_rows().split_words(line, pitch, out, out + pitch);
     } else if (step == 2 && sizeof(P) == 1) {
