@@ -67,6 +67,7 @@ RULES = {
     "tools/golden": ["runtime", "host/include", "device/core and below", "device/instruction"],
     "tools/softtpu": ["runtime", "host/include", "device/server and below", "device/cost", "device/timing", "device/instruction", "tools/golden"],
     "firmware": ["runtime/module/kernel_registry.hpp", "device/core and below"],
+    "firmware/emulated": ["runtime/module", "firmware/include", "device/core and below"],
     # A kernel module over the public functions: it knows no device.
     "firmware/dynamic": ["firmware/include", "runtime/bmodel"],
     "host/include": [],

@@ -1,8 +1,8 @@
 // Functions that the running chip lacks, or of which nothing determines what they do: one body for each row. Each call
 // is a fault.
 //
-// A body reads no argument, and each result of these functions fits into the first integer register, where 0 is
-// returned. So one type serves all of them. Callers see the prototypes of tpu_kernel.h.
+// A body reads no argument and never returns. So one type serves all of them. Callers see the prototypes of
+// tpu_kernel.h.
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 namespace softtpu {
 namespace {
 
-// "tpu_cdma_send: BM1684X has no CDMA engine." ends the launch's commands.
-std::uint64_t refuse(Op op) {
+// "tpu_cdma_send: BM1684X has no CDMA engine."
+Core& fail(Op op) {
   const Call call(op);
   const OpInfo& row = info(op);
   const std::string chip = to_upper(call.chip().name);
@@ -23,8 +23,11 @@ std::uint64_t refuse(Op op) {
                                ? fmt::format("its {} on {} is neither recorded nor described", row.note, chip)
                                : fmt::format("{} has no {}", chip, row.note);
   call.core().fault(ErrorKind::kUnsupported, Refusal{.op = op, .wrong = {.what = what}});
-  return 0;
+  return call.core();
 }
+
+// The launch ends here: a kernel that divides by a result of 0 would end for a reason that is none.
+std::uint64_t refuse(Op op) { fail(op).end_launch(); }
 
 }  // namespace
 }  // namespace softtpu

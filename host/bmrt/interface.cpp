@@ -547,6 +547,14 @@ bool softtpu_bmrt_run_static_parts(void* p_bmrt, bool on) try {
   return softtpu::caught(__func__);
 }
 
+bool softtpu_bmrt_use_firmware(void* p_bmrt, const char* firmware) try {
+  SOFTTPU_RUNTIME(p_bmrt, false);
+  runtime->firmware = firmware == nullptr ? firmware_setting() : firmware;
+  return true;
+} catch (...) {
+  return softtpu::caught(__func__);
+}
+
 bool softtpu_bmrt_use_tensor_map(void* p_bmrt, const char* net_name, int stage, const char* json, size_t bytes) try {
   SOFTTPU_RUNTIME(p_bmrt, false);
   runtime->map = {};

@@ -83,7 +83,7 @@ std::string to_text(const bm_shape_t& shape) {
 
 Network::~Network() = default;
 
-Result<std::shared_ptr<Network>> Network::load(MemorySource& memory, const bmodel::Network& network,
+Result<std::shared_ptr<Network>> Network::load(MemorySource& memory, const bmodel::Network& network, Walkers& walkers,
                                                SharedContext* shared, bool static_parts) {
   std::shared_ptr<Network> loaded(new Network);
   loaded->name_ = network.name;
@@ -105,17 +105,20 @@ Result<std::shared_ptr<Network>> Network::load(MemorySource& memory, const bmode
     }
   }
   for (const bmodel::Stage& stage : network.stages) {
-    auto made = loaded->load_stage(memory, stage, shared);
+    auto made = loaded->load_stage(memory, stage, walkers, shared);
     if (!made) return made.error();
-    made->refusal = fmt::format("{}", fmt::join(stage.reasons(static_parts), "; "));
+    if (!static_parts || (made->groups[0].empty() && made->dynamic_parts.empty()))
+      made->refusal = fmt::format("{}", fmt::join(made->left_out, "; "));
     loaded->stages_.push_back(*std::move(made));
   }
   loaded->describe();
   return loaded;
 }
 
-Result<Network::Stage> Network::load_stage(MemorySource& memory, const bmodel::Stage& stage, SharedContext* shared) {
+Result<Network::Stage> Network::load_stage(MemorySource& memory, const bmodel::Stage& stage, Walkers& walkers,
+                                           SharedContext* shared) {
   Stage loaded;
+  loaded.left_out = stage.left_out;
   unsigned int there = 1;
   if (bm_get_tpu_scalar_num(memory.handle(), &there) != BM_SUCCESS) there = 1;
   if (stage.cores > there) {
@@ -183,7 +186,7 @@ Result<Network::Stage> Network::load_stage(MemorySource& memory, const bmodel::S
     }
   }
   if (auto groups = load_groups(memory, stage, loaded); !groups) return groups.error();
-  if (auto lists = load_dynamic(memory, stage, loaded); !lists) return lists.error();
+  if (auto lists = load_dynamic(memory, stage, walkers, loaded); !lists) return lists.error();
   return loaded;
 }
 
@@ -328,6 +331,12 @@ std::uint64_t Network::place(const Stage& stage, std::uint64_t address) const {
 
 std::vector<NetworkStep> Network::steps_of(const Stage& of, const bm_tensor_t* inputs, const bm_tensor_t* outputs,
                                            const std::vector<msg::NetworkCopy>& keeps) const {
+  return steps_of(of, inputs, outputs, keeps, 0, of.groups[0].size());
+}
+
+std::vector<NetworkStep> Network::steps_of(const Stage& of, const bm_tensor_t* inputs, const bm_tensor_t* outputs,
+                                           const std::vector<msg::NetworkCopy>& keeps, std::size_t first,
+                                           std::size_t behind) const {
   std::vector<NetworkStep> steps;
   const bool relocated = address_mode_ == bmodel::kIoRelocated;
   std::uint64_t next = kRelocated;
@@ -340,7 +349,7 @@ std::vector<NetworkStep> Network::steps_of(const Stage& of, const bm_tensor_t* i
     const bmodel::Tensor& tensor = of.inputs[i];
     if (relocated) {
       relocate(inputs[i], tensor.bytes);
-    } else {
+    } else if (first == 0) {
       steps.push_back(
           msg::NetworkCopy{place(of, tensor.address), bm_mem_get_device_addr(inputs[i].device_mem), tensor.bytes});
     }
@@ -350,13 +359,15 @@ std::vector<NetworkStep> Network::steps_of(const Stage& of, const bm_tensor_t* i
   }
   steps.insert(steps.end(), of.areas.begin(), of.areas.end());
   // Each group may be the last one that writes; a later one keeps the tensor again.
-  for (NetworkGroup group : of.groups[0]) {
+  for (std::size_t i = first; i < behind; ++i) {
+    NetworkGroup group = of.groups[0][i];
     group.keeps = keeps;
     steps.push_back(std::move(group));
   }
-  for (std::size_t i = 0; !relocated && i < of.outputs.size(); ++i) {
+  const bool last = behind == of.groups[0].size();
+  for (std::size_t i = 0; !relocated && last && i < of.outputs.size(); ++i) {
     const bmodel::Tensor& tensor = of.outputs[i];
-    if (of.has_dynamic(tensor.name)) continue;
+    if (of.is_written_at_once(tensor.name)) continue;
     steps.push_back(
         msg::NetworkCopy{bm_mem_get_device_addr(outputs[i].device_mem), place(of, tensor.address), tensor.bytes});
   }
@@ -366,14 +377,8 @@ std::vector<NetworkStep> Network::steps_of(const Stage& of, const bm_tensor_t* i
 bm_status_t Network::launch(bm_handle_t handle, std::size_t stage, const bm_tensor_t* inputs, bm_tensor_t* outputs,
                             std::span<const int> cores) {
   const std::lock_guard lock(launching_);
-  Stage& of = stages_[stage];
-  if (!of.dynamic_parts.empty()) {
-    if (!of.groups[0].empty()) {
-      if (const bm_status_t status = issue(handle, steps_of(of, inputs, outputs, {}), false); status != BM_SUCCESS)
-        return status;
-    }
-    return run_dynamic(handle, of, inputs, outputs);
-  }
+  const Stage& of = stages_[stage];
+  if (!of.dynamic_parts.empty()) return launch_mixed(handle, of, inputs, outputs);
   if (of.cores > 1) return issue_on_cores(handle, of, inputs, outputs, cores, false);
   return issue(handle, steps_of(of, inputs, outputs, {}), false, cores.empty() ? 0 : cores[0]);
 }

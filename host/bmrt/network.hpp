@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -12,6 +13,7 @@
 #include "bmruntime_interface.h"
 #include "host/bmrt/constants.hpp"
 #include "host/bmrt/device_memory.hpp"
+#include "host/bmrt/walker.hpp"
 #include "runtime/bmodel/container.hpp"
 #include "runtime/protocol/launch.hpp"
 
@@ -26,7 +28,7 @@ class Network {
  public:
   // Judges a network completely and makes its memory; nothing stays when there is an error. The context is `shared`
   // where it is large enough. `static_parts`: parts that cannot run are left out, and what they make is as it was.
-  static Result<std::shared_ptr<Network>> load(MemorySource& memory, const bmodel::Network& network,
+  static Result<std::shared_ptr<Network>> load(MemorySource& memory, const bmodel::Network& network, Walkers& walkers,
                                                SharedContext* shared, bool static_parts);
   ~Network();
   Network(const Network&) = delete;
@@ -45,6 +47,8 @@ class Network {
                      std::span<const int> cores = {});
   // Why this stage cannot run; empty: it can.
   const std::string& refusal(std::size_t stage) const { return stages_[stage].refusal; }
+  // Parts that cannot run.
+  const std::vector<std::string>& left_out(std::size_t stage) const { return stages_[stage].left_out; }
   // Whether inputs may be smaller than the stage's shapes.
   bool is_dynamic(std::size_t stage) const { return stages_[stage].dynamic; }
   // How many cores a stage runs on.
@@ -81,15 +85,19 @@ class Network {
     std::uint32_t cores = 1;
     std::vector<DeviceMemory> streams;
     std::string refusal;
+    std::vector<std::string> left_out;
     bool dynamic = false;
     struct Dynamic {
       std::vector<bmodel::Tensor> inputs, outputs;
       DeviceMemory list, shapes;
-      std::uint32_t list_bytes = 0;
+      std::uint32_t id = 0, list_bytes = 0;
+      std::size_t groups_before = 0;
+      std::shared_ptr<WalkerModule> walker;
     };
     std::vector<Dynamic> dynamic_parts;
-    bool has_dynamic(const std::string& output) const;           // whether a dynamic part makes it
+    bool is_written_at_once(const std::string& output) const;
     std::uint64_t context_address = 0, coefficient_address = 0;  // as compiled
+    std::vector<std::uint64_t> context_pieces;
     std::vector<msg::NetworkArea> areas;
     std::vector<std::vector<msg::NetworkGroup>> groups;  // of each core
     std::vector<bm_shape_t> input_shapes, output_shapes;
@@ -100,7 +108,7 @@ class Network {
   bm_status_t launch_and_show(bm_handle_t handle, const Stage& stage, const bm_tensor_t* inputs,
                               const bm_tensor_t* outputs, std::span<const bmodel::Tensor* const> tensors,
                               const Show& show);
-  Result<Stage> load_stage(MemorySource& memory, const bmodel::Stage& stage, SharedContext* shared);
+  Result<Stage> load_stage(MemorySource& memory, const bmodel::Stage& stage, Walkers& walkers, SharedContext* shared);
   Result<void> load_groups(MemorySource& source, const bmodel::Stage& stage, Stage& loaded);
   Result<msg::MemoryRange> load_layers(bm_handle_t handle, const bmodel::Stage& stage,
                                        const bmodel::CommandGroup& group, Stage& loaded);
@@ -108,20 +116,32 @@ class Network {
   Result<void> check_streams(bm_handle_t handle, const Stage& stage) const;
   bm_status_t issue_on_cores(bm_handle_t handle, const Stage& of, const bm_tensor_t* inputs, const bm_tensor_t* outputs,
                              std::span<const int> cores, bool wait) const;
-  Result<void> load_dynamic(MemorySource& source, const bmodel::Stage& stage, Stage& loaded);
-  bm_status_t run_dynamic(bm_handle_t handle, Stage& of, const bm_tensor_t* inputs, bm_tensor_t* outputs) const;
+  Result<void> load_dynamic(MemorySource& source, const bmodel::Stage& stage, Walkers& walkers, Stage& loaded);
+  // Tensors of a launch, by name.
+  struct KnownTensor {
+    std::uint64_t address = 0;
+    bm_shape_t shape{};
+    bm_tensor_t* output = nullptr;  // the program's, which gets the shape
+  };
+  using KnownTensors = std::map<std::string, KnownTensor>;
+  bm_status_t launch_mixed(bm_handle_t handle, const Stage& of, const bm_tensor_t* inputs, bm_tensor_t* outputs) const;
+  bm_status_t run_dynamic(bm_handle_t handle, const Stage& of, const Stage::Dynamic& part, KnownTensors& known) const;
   void describe();
   std::uint64_t place(const Stage& stage, std::uint64_t address) const;
   std::vector<msg::NetworkStep> steps_of(const Stage& stage, const bm_tensor_t* inputs, const bm_tensor_t* outputs,
                                          const std::vector<msg::NetworkCopy>& keeps) const;
+  // The groups from `first` to those before `behind` alone: inputs go in with the first ones, outputs come out behind
+  // the last ones.
+  std::vector<msg::NetworkStep> steps_of(const Stage& stage, const bm_tensor_t* inputs, const bm_tensor_t* outputs,
+                                         const std::vector<msg::NetworkCopy>& keeps, std::size_t first,
+                                         std::size_t behind) const;
   bm_status_t issue(bm_handle_t handle, const std::vector<msg::NetworkStep>& steps, bool wait, int core = 0) const;
   msg::NetworkCall call(std::vector<msg::NetworkStep> steps) const;
 
   std::string name_;
   int address_mode_ = 0;
   std::vector<Stage> stages_;
-  tpu_kernel_function_t dynamic_kernel_ = -1;  // of the module that walks lists of layers
-  std::mutex launching_;                       // launches of several parts stay together
+  std::mutex launching_;  // launches of several parts stay together
   // What info_ points to.
   bm_net_info_t info_{};
   std::vector<bm_stage_info_t> stage_infos_;

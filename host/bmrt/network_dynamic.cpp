@@ -1,29 +1,17 @@
 // Parts of networks that a kernel module walks as lists of layers (runtime/bmodel/layer_list).
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
 #include <iterator>
 #include <limits>
 #include <map>
 
+#include "host/bmrt/log.hpp"
 #include "host/bmrt/network.hpp"
-#include "runtime/base/dynamic_module.hpp"
 
 namespace softtpu::bmrt {
 namespace {
-
-// The module lies beside this library, in the build tree and in an installed one.
-std::string dynamic_module() {
-  Dl_info here{};
-  if (::dladdr(reinterpret_cast<const void*>(&dynamic_module), &here) == 0 || here.dli_fname == nullptr)
-    return kDynamicModule;
-  std::error_code failed;
-  const auto library = std::filesystem::canonical(here.dli_fname, failed);
-  return failed ? kDynamicModule : (library.parent_path() / kDynamicModule).string();
-}
 
 // What a dynamic part says of an output.
 struct GivenShape {
@@ -40,30 +28,57 @@ struct Block {
   }
 };
 
-}  // namespace
-
-bool Network::Stage::has_dynamic(const std::string& output) const {
-  return std::any_of(dynamic_parts.begin(), dynamic_parts.end(), [&](const Dynamic& part) {
-    return std::any_of(part.outputs.begin(), part.outputs.end(),
-                       [&](const bmodel::Tensor& one) { return one.name == output; });
-  });
+// Why this is no shape of the output; empty: it is one.
+std::string fault_of(const GivenShape& given, const bmodel::Tensor& output) {
+  if (given.dims == 0)
+    return fmt::format(
+        "has given output \"{}\" no shape: firmware that does not know a list of layers ends without a word; it has to "
+        "be "
+        "of the file's own compiler",
+        output.name);
+  const std::string wrong = fmt::format("has given output \"{}\" a shape that it cannot have", output.name);
+  if (given.dims < 0 || given.dims > BM_MAX_DIMS_NUM) return fmt::format("{}: {} dimensions", wrong, given.dims);
+  std::uint64_t room = output.bytes * 8 / static_cast<std::uint64_t>(bmodel::bits_of(output.type));
+  for (int i = 0; i < given.dims; ++i) {
+    const std::int32_t extent = given.extents[i];
+    if (extent < 0 || (extent > 0 && static_cast<std::uint64_t>(extent) > room))
+      return fmt::format("{}: [{}] has more elements than its memory", wrong,
+                         fmt::join(given.extents, given.extents + given.dims, ", "));
+    if (extent > 0) room /= static_cast<std::uint64_t>(extent);
+  }
+  return {};
 }
 
-Result<void> Network::load_dynamic(MemorySource& source, const bmodel::Stage& stage, Stage& loaded) {
+}  // namespace
+
+// Outputs that dynamic parts write where the program wants them: those that no static part reads afterwards.
+bool Network::Stage::is_written_at_once(const std::string& output) const {
+  const auto makes = [&](const Dynamic& part) {
+    return std::any_of(part.outputs.begin(), part.outputs.end(),
+                       [&](const bmodel::Tensor& one) { return one.name == output; });
+  };
+  return std::any_of(dynamic_parts.begin(), dynamic_parts.end(),
+                     [&](const Dynamic& part) { return makes(part) && part.groups_before == groups[0].size(); });
+}
+
+Result<void> Network::load_dynamic(MemorySource& source, const bmodel::Stage& stage, Walkers& walkers, Stage& loaded) {
   loaded.dynamic = stage.dynamic;
   loaded.context_address = stage.context_address;
+  loaded.context_pieces = stage.context_pieces;
   loaded.coefficient_address = stage.coefficient_address;
   for (const bmodel::DynamicPart& part : stage.dynamic_parts) {
-    if (dynamic_kernel_ == static_cast<tpu_kernel_function_t>(-1)) {
-      const std::string path = dynamic_module();
-      tpu_kernel_module_t const module = tpu_kernel_load_module_file(source.handle(), path.c_str());
-      if (module == nullptr)
-        return Error{ErrorKind::kResource, fmt::format("its dynamic part needs {}, which cannot be loaded", path)};
-      dynamic_kernel_ = tpu_kernel_get_function(source.handle(), module, "sg_api_dynamic_fullnet");
+    auto walker = walkers.find(part);
+    if (!walker) {
+      if (walker.error().kind != ErrorKind::kUnsupported) return walker.error();
+      loaded.left_out.push_back(walker.error().text);
+      continue;
     }
     Stage::Dynamic& made = loaded.dynamic_parts.emplace_back();
+    made.walker = *std::move(walker);
     made.inputs = part.inputs;
     made.outputs = part.outputs;
+    made.id = part.id;
+    made.groups_before = part.groups_before;
     made.list_bytes = static_cast<std::uint32_t>(part.list.size());
     std::vector<std::uint8_t> words(part.list.begin(), part.list.end());
     words.resize((words.size() + 3) / 4 * 4);
@@ -77,66 +92,85 @@ Result<void> Network::load_dynamic(MemorySource& source, const bmodel::Stage& st
   return {};
 }
 
-// Inputs are read where the program has them, and outputs are written where it wants them.
-bm_status_t Network::run_dynamic(bm_handle_t handle, Stage& of, const bm_tensor_t* inputs, bm_tensor_t* outputs) const {
-  struct Known {
-    std::uint64_t address = 0;
-    bm_shape_t shape{};
-    bm_tensor_t* output = nullptr;
-  };
-  std::map<std::string, Known> known;
+// Static parts run up to a dynamic one, whose tensors are then complete.
+bm_status_t Network::launch_mixed(bm_handle_t handle, const Stage& of, const bm_tensor_t* inputs,
+                                  bm_tensor_t* outputs) const {
+  KnownTensors known;
   for (std::size_t i = 0; i < of.inputs.size(); ++i)
     known[of.inputs[i].name] = {bm_mem_get_device_addr(inputs[i].device_mem), inputs[i].shape, nullptr};
   for (std::size_t i = 0; i < of.outputs.size(); ++i) {
-    if (of.has_dynamic(of.outputs[i].name))
-      known[of.outputs[i].name] = {bm_mem_get_device_addr(outputs[i].device_mem), outputs[i].shape, &outputs[i]};
+    const bmodel::Tensor& tensor = of.outputs[i];
+    const std::uint64_t at =
+        of.is_written_at_once(tensor.name) ? bm_mem_get_device_addr(outputs[i].device_mem) : place(of, tensor.address);
+    known[tensor.name] = {at, outputs[i].shape, &outputs[i]};
   }
-  const auto find = [&](const bmodel::Tensor& tensor) -> Known& {
-    return known.try_emplace(tensor.name, Known{place(of, tensor.address), to_shape(tensor.shape), nullptr})
+  const std::size_t groups = of.groups[0].size();
+  std::size_t done = 0;
+  for (const Stage::Dynamic& part : of.dynamic_parts) {
+    if (part.groups_before > done) {
+      const auto steps = steps_of(of, inputs, outputs, {}, done, part.groups_before);
+      if (const bm_status_t status = issue(handle, steps, false); status != BM_SUCCESS) return status;
+      done = part.groups_before;
+    }
+    if (const bm_status_t status = run_dynamic(handle, of, part, known); status != BM_SUCCESS) return status;
+  }
+  if (done == groups) return BM_SUCCESS;
+  return issue(handle, steps_of(of, inputs, outputs, {}, done, groups), false);
+}
+
+// Inputs are read where the program has them.
+bm_status_t Network::run_dynamic(bm_handle_t handle, const Stage& of, const Stage::Dynamic& part,
+                                 KnownTensors& known) const {
+  const auto find = [&](const bmodel::Tensor& tensor) -> KnownTensor& {
+    return known.try_emplace(tensor.name, KnownTensor{place(of, tensor.address), to_shape(tensor.shape), nullptr})
         .first->second;
   };
-  for (const Stage::Dynamic& part : of.dynamic_parts) {
-    Block block;
-    block.add(part.list.address());
-    block.add((part.list_bytes + 3) / 4);
-    block.add(static_cast<std::uint32_t>(part.inputs.size()));
-    for (const bmodel::Tensor& tensor : part.inputs) {
-      const Known& one = find(tensor);
-      block.add(one.address);
-      block.add(static_cast<std::uint32_t>(one.shape.num_dims) | static_cast<std::uint32_t>(tensor.type) << 16);
-      for (int k = 0; k < one.shape.num_dims; ++k) block.add(static_cast<std::uint32_t>(one.shape.dims[k]));
-      block.add(std::uint32_t{0});
+  Block block;
+  block.add(part.list.address());
+  block.add((part.list_bytes + 3) / 4);
+  block.add(static_cast<std::uint32_t>(part.inputs.size()));
+  for (const bmodel::Tensor& tensor : part.inputs) {
+    const KnownTensor& one = find(tensor);
+    block.add(one.address);
+    block.add(static_cast<std::uint32_t>(one.shape.num_dims) | static_cast<std::uint32_t>(tensor.type) << 16);
+    for (int k = 0; k < one.shape.num_dims; ++k) block.add(static_cast<std::uint32_t>(one.shape.dims[k]));
+    block.add(std::uint32_t{0});
+  }
+  block.add(static_cast<std::uint32_t>(part.outputs.size()));
+  for (const bmodel::Tensor& tensor : part.outputs) block.add(find(tensor).address);
+  block.add(std::uint32_t{1});
+  block.add(part.shapes.address());
+  block.add(of.context_address);
+  // The pieces of the context area lie one behind the other here, so that all move alike.
+  const auto& pieces = of.context_pieces;
+  const std::uint64_t moved = of.context == nullptr ? 0 : of.context->address() - of.context_address;
+  block.add(static_cast<std::uint32_t>(std::max<std::size_t>(pieces.size(), 1)));
+  std::uint64_t end = 0;
+  for (const std::uint64_t bytes : pieces) block.add(end += bytes);
+  if (pieces.empty()) block.add(std::numeric_limits<std::uint64_t>::max());
+  for (std::size_t i = 0; i < std::max<std::size_t>(pieces.size(), 1); ++i) block.add(pieces.empty() ? 0 : moved);
+  block.add(of.constants == nullptr ? 0 : of.constants->address() - of.coefficient_address);
+  block.add(std::uint64_t{0});
+  block.add(std::uint64_t{0});
+  block.add(part.list_bytes);
+  std::vector<GivenShape> shapes(part.outputs.size());
+  bm_device_mem_t memory = to_memory(part.shapes.address(), shapes.size() * sizeof(GivenShape));
+  if (bm_memcpy_s2d(handle, memory, shapes.data()) != BM_SUCCESS) return BM_ERR_FAILURE;
+  if (const bm_status_t status =
+          tpu_kernel_launch(handle, part.walker->kernel(), block.bytes.data(), block.bytes.size());
+      status != BM_SUCCESS)
+    return status;
+  if (bm_memcpy_d2s(handle, shapes.data(), memory) != BM_SUCCESS) return BM_ERR_FAILURE;
+  for (std::size_t i = 0; i < part.outputs.size(); ++i) {
+    KnownTensor& one = find(part.outputs[i]);
+    const std::string fault = fault_of(shapes[i], part.outputs[i]);
+    if (!fault.empty()) {
+      refuse(fmt::format("network \"{}\"", name_).c_str(), fmt::format("its dynamic part {} {}", part.id, fault));
+      return BM_ERR_FAILURE;
     }
-    block.add(static_cast<std::uint32_t>(part.outputs.size()));
-    for (const bmodel::Tensor& tensor : part.outputs) block.add(find(tensor).address);
-    block.add(std::uint32_t{1});
-    block.add(part.shapes.address());
-    block.add(of.context_address);
-    block.add(std::uint32_t{1});
-    block.add(std::numeric_limits<std::uint64_t>::max());
-    block.add(of.context == nullptr ? 0 : of.context->address() - of.context_address);
-    block.add(of.constants == nullptr ? 0 : of.constants->address() - of.coefficient_address);
-    block.add(std::uint64_t{0});
-    block.add(std::uint64_t{0});
-    block.add(part.list_bytes);
-    std::vector<GivenShape> shapes(part.outputs.size());
-    bm_device_mem_t memory = to_memory(part.shapes.address(), shapes.size() * sizeof(GivenShape));
-    if (bm_memcpy_s2d(handle, memory, shapes.data()) != BM_SUCCESS) return BM_ERR_FAILURE;
-    if (const bm_status_t status = tpu_kernel_launch(handle, dynamic_kernel_, block.bytes.data(), block.bytes.size());
-        status != BM_SUCCESS)
-      return status;
-    if (bm_memcpy_d2s(handle, shapes.data(), memory) != BM_SUCCESS) return BM_ERR_FAILURE;
-    for (std::size_t i = 0; i < part.outputs.size(); ++i) {
-      Known& one = find(part.outputs[i]);
-      if (shapes[i].dims < 1 || shapes[i].dims > BM_MAX_DIMS_NUM) {
-        bmlib_log("bmrt", BMLIB_LOG_ERROR, "network \"%s\": its dynamic part has given output \"%s\" no shape.\n",
-                  name_.c_str(), part.outputs[i].name.c_str());
-        return BM_ERR_FAILURE;
-      }
-      one.shape.num_dims = shapes[i].dims;
-      std::copy_n(std::begin(shapes[i].extents), shapes[i].dims, std::begin(one.shape.dims));
-      if (one.output != nullptr) one.output->shape = one.shape;
-    }
+    one.shape.num_dims = shapes[i].dims;
+    std::copy_n(std::begin(shapes[i].extents), shapes[i].dims, std::begin(one.shape.dims));
+    if (one.output != nullptr) one.output->shape = one.shape;
   }
   return BM_SUCCESS;
 }

@@ -63,6 +63,8 @@ Result<void> Runtime::load(std::span<const std::uint8_t> file, MemorySource& mem
   }
   if (auto good = check_chip(handle(), *model); !good) return good;
   const std::unique_lock lock(mutex_);
+  auto walkers = Walkers::make(handle(), *model, firmware, walkers_);
+  if (!walkers) return walkers.error();
   std::vector<std::shared_ptr<Network>> loaded;
   for (const bmodel::Network& network : model->networks) {
     const auto has_name = [&](const auto& other) { return other->name() == network.name; };
@@ -70,13 +72,14 @@ Result<void> Runtime::load(std::span<const std::uint8_t> file, MemorySource& mem
         std::any_of(loaded.begin(), loaded.end(), has_name))
       return Error{ErrorKind::kUsage, fmt::format("a network \"{}\" is loaded already", network.name)};
     const bool share = (flags & BM_RUNTIME_SHARE_MEM) != 0;
-    auto made = Network::load(memory, network, share ? &context_ : nullptr, static_parts);
+    auto made = Network::load(memory, network, *walkers, share ? &context_ : nullptr, static_parts);
     if (!made) return Error{made.error().kind, fmt::format("network \"{}\": {}", network.name, made.error().text)};
     loaded.push_back(*std::move(made));
-    for (const bmodel::Stage& stage : network.stages) {
-      if (!stage.left_out.empty())
+    for (std::size_t i = 0; i < loaded.back()->stages(); ++i) {
+      const auto& parts = loaded.back()->left_out(i);
+      if (!parts.empty())
         bmlib_log("bmrt", BMLIB_LOG_WARNING, "network \"%s\": %s: %s.\n", network.name.c_str(),
-                  static_parts ? "left out" : "cannot run", fmt::format("{}", fmt::join(stage.left_out, "; ")).c_str());
+                  static_parts ? "left out" : "cannot run", fmt::format("{}", fmt::join(parts, "; ")).c_str());
     }
   }
   if (loaded.empty()) return Error{ErrorKind::kUsage, "the file holds no network"};

@@ -38,8 +38,9 @@ class Runtime {
   bool is_prepared(std::uint64_t index) const;
 
   std::atomic<std::uint32_t> flags{BM_RUNTIME_AUTO};
-  std::atomic<bool> static_parts{false};  // parts that cannot run are left out
-  Network::Show show;                     // empty: networks are not shown
+  std::atomic<bool> static_parts{false};      // parts that cannot run are left out
+  std::string firmware = firmware_setting();  // who walks dynamic parts (Walkers)
+  Network::Show show;                         // empty: networks are not shown
   struct Map {
     std::string network;
     std::size_t stage = 0;
@@ -51,6 +52,7 @@ class Runtime {
   mutable std::shared_mutex mutex_;
   std::vector<std::shared_ptr<Network>> networks_;
   SharedContext context_;
+  LoadedWalkers walkers_;
   std::vector<std::shared_ptr<const DeviceMemory>> kept_constants_;
   std::set<std::uint64_t> threads_;
 };

@@ -207,11 +207,12 @@ class Device:
         self._modules.append(module)
         return module
 
-    def load_model(self, path):
-        """Loads a compiled network (.bmodel), which is then called with its inputs. Needs libbmrt."""
+    def load_model(self, path, *, firmware=None):
+        """Loads a compiled network (.bmodel), which is then called with its inputs. Needs libbmrt. `firmware` says who walks the lists of
+        dynamic parts: the path of a library with a chip's firmware, "file", "none" or "" (docs/networks.md); else SOFTTPU_FIRMWARE does."""
         from .model import Model
         self._check_open()
-        model = Model(self, path)
+        model = Model(self, path, firmware=firmware)
         self._models.add(model)
         return model
 

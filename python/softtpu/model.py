@@ -47,6 +47,7 @@ _FUNCTIONS = {
     "bmrt_destroy": (None, [ctypes.c_void_p]),
     "bmrt_load_bmodel": (ctypes.c_bool, [ctypes.c_void_p, ctypes.c_char_p]),
     "bmrt_load_bmodel_data": (ctypes.c_bool, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]),
+    "softtpu_bmrt_use_firmware": (ctypes.c_bool, [ctypes.c_void_p, ctypes.c_char_p]),
     "bmrt_launch_tensor_ex": (ctypes.c_bool, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p, ctypes.c_int,
                                               ctypes.c_bool, ctypes.c_bool]),
     "bmrt_launch_tensor_multi_cores": (ctypes.c_bool, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p,
@@ -85,7 +86,7 @@ class Model:
 
     _worker = None
 
-    def __init__(self, device, path):
+    def __init__(self, device, path, *, firmware=None):
         data = bytes(path) if isinstance(path, (bytes, bytearray, memoryview)) else None
         if data is None:
             path = pathlib.Path(path)
@@ -95,6 +96,8 @@ class Model:
         self.device, self._runtime = device, lib.bmrt_create(device._handle)
         if not self._runtime:
             raise Error(f"libbmrt cannot be used with this device: {_native.last_failure()['text']}")
+        if firmware is not None:
+            lib.softtpu_bmrt_use_firmware(self._runtime, os.fsencode(firmware))
         if data is None:
             loaded, what = lib.bmrt_load_bmodel(self._runtime, os.fsencode(path)), path
         else:

@@ -390,6 +390,12 @@ constexpr std::array kVariables = {
     Variable{"TPUKERNEL_FIRMWARE_PATH", "",
              "kernel module loaded when a program opens a device; empty: libcmodel.so on the library path",
              set_text<&Settings::firmware_path>},
+    Variable{
+        "SOFTTPU_FIRMWARE", "",
+        "who walks the lists of layers of networks' dynamic parts (docs/networks.md): the path of a library with a "
+        "chip's firmware; file: the network file's own; none: softtpu's layers alone; empty: these, and the file's "
+        "for other layers",
+        [](Settings&, std::string_view) { return Result<void>(); }},  // libbmrt reads it for each of its runtimes
     Variable{"BMLIB_LOG", "16", "log level of libbmlib as in bmlib_log_set_level (-8 quiet ... 56 trace)",
              set_bmlib_log},
 };

@@ -58,8 +58,14 @@ class Reader {
   const std::string& fault() const { return fault_; }
 
   Model model(const fbs::Model& from) {
-    Model model{text(from.chip()), text(from.version()), text(from.time()), {}, {}};
-    chip_ = model.chip;
+    Model model;
+    model.chip = chip_ = text(from.chip());
+    model.version = text(from.version());
+    model.time = text(from.time());
+    if (const fbs::KernelModule* module = from.kernel_module(); module != nullptr) {
+      model.firmware_name = text(module->file_name());
+      model.firmware = part(module->binary(), "the firmware");
+    }
     for (const fbs::Net* net : items(from.net())) model.networks.push_back(network(*net));
     model.decrypted = std::move(decrypted_);
     return model;
@@ -154,8 +160,6 @@ class Reader {
                                              layers_of(*part, stage)));
       } else if (part->is_dynamic() != 0) {
         read_dynamic_part(where, from, *part, stage);
-      } else if (!stage.dynamic_parts.empty()) {
-        stage.left_out.push_back(fmt::format("part {} runs behind a dynamic part", part->id()));
       } else if (part->core_commands() != nullptr && part->core_commands()->size() > 0) {
         read_cores(where, *part, stage);
       } else {
@@ -176,16 +180,22 @@ class Reader {
     const Bytes lists = this->part(from.binary_ir(), where + ": the lists of layers");
     if (part.ir_offset() <= lists.size() && part.ir_len() <= lists.size() - part.ir_offset())
       read.list = lists.subspan(part.ir_offset(), part.ir_len());
-    const std::string why = why_not(read);
-    if (why.empty()) return stage.dynamic_parts.push_back(std::move(read));
-    stage.left_out.push_back(
-        fmt::format("part {} needs the chip's firmware{}{}", part.id(), layers_of(part, stage), why));
+    const std::string why = why_not(read, stage.cores);
+    if (!why.empty())
+      read.fault = fmt::format("part {} needs the chip's firmware{}{}", part.id(), layers_of(part, stage), why);
+    read.groups_before = stage.groups.size();
+    if (!read.list.empty() && is_known_chip() && stage.cores == 1)
+      return stage.dynamic_parts.push_back(std::move(read));
+    stage.left_out.push_back(std::move(read.fault));
   }
 
-  // ": ..." with the layers that nothing carries out here.
-  std::string why_not(const DynamicPart& part) const {
+  bool is_known_chip() const { return chip_ == "BM1684X"; }
+
+  // ": ..." with the layers that softtpu's own module does not carry out.
+  std::string why_not(const DynamicPart& part, std::uint32_t cores) const {
     if (part.list.empty()) return ": it has no list of layers";
-    if (chip_ != "BM1684X") return ": lists of layers are known for BM1684X only";
+    if (cores > 1) return fmt::format(": it is compiled for {} cores", cores);
+    if (!is_known_chip()) return ": lists of layers are known for BM1684X only";
     const auto list = read_layer_list(part.list, part.inputs.size(), part.outputs.size());
     if (!list) return ": " + list.error().text;
     std::vector<ShapedTensor> inputs;
@@ -393,10 +403,21 @@ Result<void> use_tensor_map(Stage& stage, std::string_view json) {
   return {};
 }
 
-std::vector<std::string> Stage::reasons(bool static_parts) const {
+std::vector<std::string> Stage::parts_without(Walker walker) const {
+  std::vector<std::string> all = left_out;
+  for (const DynamicPart& part : dynamic_parts) {
+    if (walker == Walker::kOwn && !part.fault.empty()) all.push_back(part.fault);
+  }
+  return all;
+}
+
+std::vector<std::string> Stage::reasons(bool static_parts, Walker walker) const {
   std::vector<std::string> all = refusals;
-  if (!static_parts || (groups.empty() && dynamic_parts.empty()))
-    all.insert(all.end(), left_out.begin(), left_out.end());
+  const auto runs = [walker](const DynamicPart& part) { return walker == Walker::kFirmware || part.fault.empty(); };
+  if (!static_parts || (groups.empty() && std::none_of(dynamic_parts.begin(), dynamic_parts.end(), runs))) {
+    const auto parts = parts_without(walker);
+    all.insert(all.end(), parts.begin(), parts.end());
+  }
   return all;
 }
 

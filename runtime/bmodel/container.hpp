@@ -62,11 +62,19 @@ struct CommandGroup {
   Bytes sdma;  // of chips with SDMA
 };
 
-// A part whose layers are walked with the shapes of a launch. It runs behind the static parts of its stage.
+// A part whose layers are walked with the shapes of a launch.
 struct DynamicPart {
   std::uint32_t id = 0;
   Bytes list;                           // layer_list.hpp
   std::vector<Tensor> inputs, outputs;  // with their greatest shapes
+  std::size_t groups_before = 0;        // of the stage's command groups that run before it
+  std::string fault;                    // why softtpu's own layers do not carry it out; empty: they do
+};
+
+// Who walks the lists of dynamic parts.
+enum class Walker {
+  kOwn,       // softtpu's layers; parts with others cannot run
+  kFirmware,  // a chip's firmware, which has all layers
 };
 
 // Address modes of a network: where its inputs and outputs lie.
@@ -82,7 +90,7 @@ struct Stage {
   std::uint64_t io_address = 0, io_bytes = 0;            // 0: inputs and outputs lie in the context area
   std::vector<CommandGroup> groups;
   std::uint32_t cores = 1;                 // that it runs on, at the same time
-  std::vector<DynamicPart> dynamic_parts;  // that can run
+  std::vector<DynamicPart> dynamic_parts;  // with lists that firmware can walk
   bool dynamic = false;                    // inputs may be smaller than their shapes
   std::vector<Tensor> between;             // tensors that parts of the network hand to each other
   std::vector<std::string> refusals;       // why this stage cannot run
@@ -91,7 +99,9 @@ struct Stage {
   std::string map_fault;                   // why that map is not read
 
   // All reasons; what is left out counts unless only the static parts are wanted.
-  std::vector<std::string> reasons(bool static_parts) const;
+  std::vector<std::string> reasons(bool static_parts, Walker walker = Walker::kOwn) const;
+  // Parts that cannot run.
+  std::vector<std::string> parts_without(Walker walker) const;
 };
 
 struct Network {
@@ -102,6 +112,8 @@ struct Network {
 
 struct Model {
   std::string chip, version, time;
+  std::string firmware_name;
+  Bytes firmware;  // the chip's firmware, a kernel module for its control processor; empty: the file has none
   std::vector<Network> networks;
   std::vector<std::vector<std::uint8_t>> decrypted;  // what views of parts that were encrypted point into
 };

@@ -10,14 +10,17 @@
 #include <string_view>
 
 #include "runtime/base/own_number.hpp"
+#include "runtime/module/emulator.hpp"
 #include "runtime/module/instrumentation.hpp"
 #include "runtime/module/missing_symbols.hpp"
 #include "runtime/module/module_reach.hpp"
+#include "runtime/module/own_interface.hpp"
 
 namespace softtpu {
 
 struct LoadedModules::Module {
   Module() = default;
+  std::unique_ptr<EmulatedModule> emulated;  // instead of a library
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
   ~Module() {
@@ -103,8 +106,23 @@ Result<bool> prepare(int image) {
 
 }  // namespace
 
-Result<std::vector<std::string>> LoadedModules::load(std::uint32_t module, UniqueFd image, const std::string& name) {
+Result<std::vector<std::string>> LoadedModules::load(std::uint32_t module, UniqueFd image, const std::string& name,
+                                                     std::vector<UniqueFd> memories) {
   auto made = std::make_unique<Module>();
+  if (is_for_emulated_processor(image.get()) && emulated_module_maker() != nullptr) {
+    auto copy = image.duplicate();
+    auto emulated = emulated_module_maker()(std::move(copy), name, std::move(memories));
+    if (!emulated) return emulated.error();
+    made->name = name;
+    made->emulated = *std::move(emulated);
+    made->image = std::move(image);
+    modules_[module] = std::move(made);
+    return std::vector<std::string>();
+  }
+  auto imports = import_interface(std::move(image),
+                                  [](const char* function) { return ::dlsym(RTLD_DEFAULT, function) != nullptr; });
+  if (!imports) return imports.error();
+  image = *std::move(imports);
   // By the process number rather than "self", so that tools started from here resolve it too.
   const std::string path = fmt::format("/proc/{}/fd/{}", own_process_number(), image.get());
   const auto itself_first = prepare(image.get());
@@ -151,7 +169,8 @@ ModuleFile LoadedModules::find_file(std::uint32_t module) const {
 std::optional<ModuleCode> LoadedModules::find_code(std::uint32_t module) const {
   const auto found = modules_.find(module);
   const link_map* map = nullptr;
-  if (found == modules_.end() || ::dlinfo(found->second->library.native(), RTLD_DI_LINKMAP, &map) != 0)
+  if (found == modules_.end() || found->second->emulated != nullptr ||
+      ::dlinfo(found->second->library.native(), RTLD_DI_LINKMAP, &map) != 0)
     return std::nullopt;
   struct Search {
     ModuleCode code;
@@ -174,8 +193,20 @@ std::optional<ModuleCode> LoadedModules::find_code(std::uint32_t module) const {
 bool LoadedModules::may_change_process(std::uint32_t module) const {
   const auto found = modules_.find(module);
   const link_map* map = nullptr;
+  if (found != modules_.end() && found->second->emulated != nullptr) return false;  // it is in a process of its own
   if (found == modules_.end() || ::dlinfo(found->second->library.native(), RTLD_DI_LINKMAP, &map) != 0) return true;
   return softtpu::may_change_process(*map);
+}
+
+EmulatedModule* LoadedModules::find_emulated(std::uint32_t module) const {
+  const auto found = modules_.find(module);
+  return found == modules_.end() ? nullptr : found->second->emulated.get();
+}
+
+void LoadedModules::rest() {
+  for (const auto& [number, module] : modules_) {
+    if (module->emulated != nullptr) module->emulated->rest();
+  }
 }
 
 Result<KernelFunction> LoadedModules::find(std::uint32_t module, const std::string& name) const {
@@ -186,6 +217,10 @@ Result<KernelFunction> LoadedModules::find(std::uint32_t module, const std::stri
     symbol = ::dlsym(RTLD_DEFAULT, name.c_str());
   } else if (const auto found = modules_.find(module); found != modules_.end()) {
     where = "kernel module " + found->second->name;
+    if (const EmulatedModule* const emulated = found->second->emulated.get()) {
+      if (emulated->has(name)) return emulated->entry();
+      return Error{ErrorKind::kUsage, fmt::format("function \"{}\" is not found in {}.", name, where)};
+    }
     // dlsym would also search the libraries that the module needs; a kernel must be the module's own.
     symbol = ::dlsym(found->second->library.native(), name.c_str());
     Dl_info owner{};

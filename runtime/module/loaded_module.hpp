@@ -25,6 +25,8 @@ struct ModuleFile {
   int image = -1;    // -1: the program itself
 };
 
+class EmulatedModule;
+
 // The modules of a core by number. Used by the core's thread only.
 class LoadedModules {
  public:
@@ -33,11 +35,18 @@ class LoadedModules {
   LoadedModules(const LoadedModules&) = delete;
   LoadedModules& operator=(const LoadedModules&) = delete;
 
-  // Loads the image; the names of the kernels that its constructors registered.
-  Result<std::vector<std::string>> load(std::uint32_t module, UniqueFd image, const std::string& name);
+  // Loads the image; the names of the kernels that its constructors registered. `memories` are those that a module's
+  // process beside the core gets (EmulatedModuleMaker).
+  Result<std::vector<std::string>> load(std::uint32_t module, UniqueFd image, const std::string& name,
+                                        std::vector<UniqueFd> memories = {});
   void unload(std::uint32_t module);
   // A registered kernel of the module, else its exported symbol. Module 0 is the program itself.
   Result<KernelFunction> find(std::uint32_t module, const std::string& name) const;
+
+  // A module for the chip's processor, which runs beside the core; null: it is none.
+  EmulatedModule* find_emulated(std::uint32_t module) const;
+  // Ends the processes of such modules; the next launch starts them again.
+  void rest();
 
   ModuleFile find_file(std::uint32_t module) const;
   std::optional<ModuleCode> find_code(std::uint32_t module) const;

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/module/emulator.hpp"
 #include "runtime/module/this_machine.hpp"
 
 namespace softtpu {
@@ -184,9 +185,11 @@ Result<void> check_module(int fd, const std::string& name) {
   // In a 32-bit file e_type and e_machine are at the same place.
   const bool fits = header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_ident[EI_DATA] == ELFDATA2LSB &&
                     header.e_machine == kThisMachine;
-  if (!fits) {
-    return file_error(name, fmt::format("it is built for {}, this machine is {}", machine_name(header.e_machine),
-                                        machine_name(kThisMachine)));
+  const bool emulated = !fits && is_for_emulated_processor(&header, sizeof header);
+  const Result<Emulator> emulator = emulated ? find_emulator() : Error{ErrorKind::kUsage, {}};
+  if (!fits && !emulator) {
+    return file_error(name, fmt::format("it is built for {}, this machine is {}{}{}", machine_name(header.e_machine),
+                                        machine_name(kThisMachine), emulated ? "; " : "", emulator.error().text));
   }
   if (header.e_type != ET_DYN) {
     return file_error(name, header.e_type == ET_REL ? "it is an object file (.o), not a shared object (.so)"

@@ -1,5 +1,6 @@
 #include "runtime/transport/outbox.hpp"
 
+#include <algorithm>
 #include <array>
 #include <iterator>
 #include <utility>
@@ -42,12 +43,13 @@ std::size_t Outbox::bytes() const {
 Result<bool> Outbox::flush(int socket) {
   while (!parts_.empty()) {
     Part& part = parts_.front();
-    const std::array<int, 1> fds = {part.fd.get()};
-    const auto sent =
-        send_some(socket, std::span(part.bytes).subspan(part.sent), std::span(fds).first(part.fd ? 1 : 0));
+    std::array<int, kMaxFrameFds> fds{};
+    const std::size_t count = std::min(fds.size(), part.fds.size());
+    for (std::size_t i = 0; i < count; ++i) fds[i] = part.fds[i].get();
+    const auto sent = send_some(socket, std::span(part.bytes).subspan(part.sent), std::span(fds).first(count));
     if (!sent) return sent.error();
     if (*sent == 0) return false;
-    part.fd.reset();
+    part.fds.clear();
     part.sent += *sent;
     if (part.sent == part.bytes.size()) parts_.pop_front();
   }

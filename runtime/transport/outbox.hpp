@@ -28,7 +28,15 @@ class Outbox {
     Bytes& to = tail();
     to.insert(to.end(), frame.begin(), frame.end());
   }
-  void push_frame_with_fd(Bytes frame, UniqueFd fd) { last().push_back({std::move(frame), 0, std::move(fd)}); }
+  void push_frame_with_fd(Bytes frame, UniqueFd fd) {
+    std::vector<UniqueFd> fds;
+    fds.push_back(std::move(fd));
+    push_frame_with_fds(std::move(frame), std::move(fds));
+  }
+  // At most kMaxFrameFds.
+  void push_frame_with_fds(Bytes frame, std::vector<UniqueFd> fds) {
+    last().push_back({std::move(frame), 0, std::move(fds)});
+  }
   // A frame whose payload is one byte string that comes in pieces, so that it need not be in memory as a whole. Frames
   // that are pushed meanwhile follow it.
   void begin_bytes(std::uint64_t request, MessageType type, std::uint32_t bytes);
@@ -44,7 +52,7 @@ class Outbox {
   struct Part {
     Bytes bytes;
     std::size_t sent = 0;
-    UniqueFd fd;  // goes with the first byte
+    std::vector<UniqueFd> fds;  // go with the first byte
   };
   // What is sent is given up part by part: a part that bytes are always added to would never go.
   static constexpr std::size_t kPartBytes = 256 << 10;

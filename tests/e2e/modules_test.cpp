@@ -208,10 +208,10 @@ TEST_F(Modules, ThatCannotBeLoadedSayWhy) {
   expect_refused(write("half.so", good.substr(0, good.size() / 2)), "");
   const bool on_arm = kThisMachine == EM_AARCH64;
   std::string foreign = good;
-  foreign[18] = static_cast<char>(on_arm ? EM_X86_64 : EM_AARCH64);  // e_machine
+  foreign[18] = static_cast<char>(EM_RISCV);  // e_machine
   foreign[19] = 0;
   expect_refused(write("foreign.so", foreign),
-                 on_arm ? "built for x86-64, this machine is AArch64" : "built for AArch64, this machine is x86-64");
+                 on_arm ? "built for RISC-V, this machine is AArch64" : "built for RISC-V, this machine is x86-64");
   std::string object = good;
   object[16] = 1;  // e_type: relocatable
   expect_refused(write("object.so", object), "object file");

@@ -172,6 +172,7 @@ constexpr Setting kSettings[] = {
     {"--device-count", "7", "SG_MAX_DEVICE_COUNT=7"},
     {"--transport", "stream", "SOFTTPU_TRANSPORT=stream"},
     {"--copies", "overtake", "SOFTTPU_COPIES=overtake"},
+    {"--firmware", "none", "SOFTTPU_FIRMWARE=none"},
     {"--tls-ca", "ca.pem", "SOFTTPU_TLS_CA=ca.pem"},
     {"--token-file", "t.txt", "SOFTTPU_TOKEN_FILE=t.txt"},
     {"--module", "m.so", "TPUKERNEL_FIRMWARE_PATH=m.so"},

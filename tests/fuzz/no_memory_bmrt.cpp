@@ -375,6 +375,11 @@ void add_launches(std::vector<Row>& rows) {
     fail([&] { return softtpu_bmrt_use_tensor_map(runtime, "softmax", 0, kMap, sizeof kMap - 1); });
     bmrt_destroy(runtime);
   });
+  ROW(softtpu_bmrt_use_firmware, {
+    void* const runtime = bmrt_create(w.handle);
+    fail([&] { return softtpu_bmrt_use_firmware(runtime, "a path that is longer than what a string holds itself"); });
+    bmrt_destroy(runtime);
+  });
   ROW(softtpu_bmrt_run_static_parts, {
     void* const runtime = bmrt_create(w.handle);
     fail([&] { return softtpu_bmrt_run_static_parts(runtime, true); });

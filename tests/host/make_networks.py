@@ -238,12 +238,55 @@ def mixed(options):
     model.write("mixed.bmodel")
 
 
+def listed(layers):
+    """The list of layers of a dynamic part: from tensor 1 by way of tensors 2, 3 ... to the last, each by a layer of
+    (type, float) with its operands in device memory."""
+    head = struct.pack("<I4BB3xI", 1 << 16, 255, 1, 1, 0x22, 1, 0)
+    data = struct.pack("<3I", 1, len(layers) + 1, len(layers))
+    for i, (kind, constant) in enumerate(layers):
+        from_id, to_id = i + 1, i + 2
+        body = struct.pack("<IBIIB2iB", 1, 0, from_id, 0, 2, 3, 300, i == 0)
+        body += struct.pack("<IBIIQB", 1, 0, to_id, 0, 0x100000000 + 4096 * i, i + 1 == len(layers))
+        body += struct.pack("<f", constant)
+        data += head + struct.pack("<2I", from_id, to_id << 16 | 1)
+        data += struct.pack("<3I", kind, 0x1F00FFFF, len(body)) + struct.pack("<4I", 1, 0, 0, 0) + body
+    return data
+
+
+def firmware(options):
+    """Dynamic parts with layers that tests/host/firmware/layer_walker.c alone knows: x of up to [3, 300] to y. Without firmware in the
+    file, and with the given one."""
+    add, multiply = 20001, 20002
+    files = {"walked": [(add, 1.5), (multiply, 2.0)], "walked_exit": [(20003, 0)], "walked_refused": [(20004, 0)],
+             "walked_silent": [(20005, 0)], "walked_bad_pointer": [(20006, 0)], "walked_too_large": [(20007, 0)]}
+    for name, layers in files.items():
+        for module in [None, options.firmware] if options.firmware else [None]:
+            model = Model(options, options.networks / "dynamic/topk_F16.bmodel")
+            stage = model.stage()
+            part = stage["sub_net"][0]
+            data = listed(layers)
+            for place in (stage, part):
+                output = dict(place["input_tensor"][0], name="y", device_addr=0x100003000, hidden=2)
+                place["output_tensor"] = [output]
+            model.tables["net"][0]["name"] = "walked"
+            model.binary = data + bytes(-len(data) % 4)
+            part["ir_len"] = len(data)
+            stage["binary_ir"] = {"start": 0, "size": len(model.binary)}
+            stage["stage_ir"] = [{"ir_info_len": len(model.binary) // 4}]
+            stage["ctx_sizes"] = [4096, stage["ctx_size"] - 4096]
+            if module is not None:
+                model.tables["kernel_module"]["binary"] = {"start": len(model.binary), "size": module.stat().st_size}
+                model.binary += module.read_bytes()
+            model.write(name + ("" if module is None else "_inside") + ".bmodel")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--flatc", default="flatc")
     parser.add_argument("--schema", type=pathlib.Path, required=True)
     parser.add_argument("--networks", type=pathlib.Path, required=True)
     parser.add_argument("--output", type=pathlib.Path, required=True)
+    parser.add_argument("--firmware", type=pathlib.Path, help="module for files that have their firmware inside")
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
     two_stages(options)
@@ -255,6 +298,7 @@ def main():
     damaged_streams(options)
     layers(options)
     mixed(options)
+    firmware(options)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import json
 import lzma
 import os
 import pathlib
+import shutil
 import struct
 import subprocess
 import tempfile
@@ -308,6 +309,26 @@ class Bmodel(unittest.TestCase):
         self.assertEqual(data, self.recorded("softmax_INT8", "output"))
         self.assertIn("needs the chip's firmware", softtpu("run", "--static-parts", OPTIONS.made / "dynamic_part.bmodel", status=1))
 
+    def test_firmware_walks_what_softtpu_cannot(self):
+        network = OPTIONS.made / "walked.bmodel"
+        self.assertIn("a layer of type 20001", softtpu("info", network))
+        self.assertIn("--firmware LIBRARY", softtpu("run", network, status=1))
+        values = [i / 4 - 30 for i in range(900)]
+        numpy_files.write_npz(self.at / "x.npz", {"x": ("<f4", (3, 300), struct.pack("<900f", *values))})
+        softtpu("run", "--firmware", OPTIONS.firmware, "--check=all", network, "--input", self.at / "x.npz", "--output", self.at / "y.npz")
+        ((_, shape, data),) = numpy_files.read_npz(self.at / "y.npz").values()
+        self.assertEqual((tuple(shape), list(struct.unpack("<900f", data))), ((3, 300), [(value + 1.5) * 2 for value in values]))
+        # Functions of the firmware are places.
+        text = softtpu("run", "--firmware", OPTIONS.firmware, "--trace", self.at / "t.json", network)
+        self.assertIn("layer_walker.c", (self.at / "t.json").read_text(), text)
+        inside = OPTIONS.made / "walked_inside.bmodel"
+        if inside.exists() and shutil.which("qemu-aarch64"):
+            self.assertIn("firmware libbm1684x_kernel_module.so", softtpu("info", inside))
+            softtpu("run", "--trace", self.at / "t.json", inside)
+            self.assertIn("sg_api_dynamic_fullnet", (self.at / "t.json").read_text())
+            self.assertIn("SOFTTPU_SANDBOX", softtpu("run", "--sandbox", inside, status=1))
+        self.assertIn("/nowhere.so", softtpu("run", "--firmware", "/nowhere.so", network, status=1))
+
     def test_traces_and_times_know_instructions(self):
         text = softtpu("run", "--time", "--trace", self.at / "t.json", NETWORKS / "softmax_INT8.bmodel")
         self.assertRegex(text, r"on the chip \d+ us, [\d.]+ images/s \(estimate\)")
@@ -380,6 +401,7 @@ def main():
     global OPTIONS
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("--firmware", type=pathlib.Path, required=True)
     parser.add_argument("--made", type=pathlib.Path, required=True, help="folder of tests/host/make_networks.py")
     OPTIONS, rest = parser.parse_known_args()
     unittest.main(argv=["cli_test.py", *rest])

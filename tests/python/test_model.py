@@ -90,3 +90,13 @@ def test_time_is_estimated_without_running():
     assert both["us"] == pytest.approx(2 * row["us"]) and not both["side_by_side"]
     with pytest.raises(softtpu.Error, match="no such network"):
         model.Model.time(network, network="other")
+
+
+@pytest.mark.skipif(not has_bmrt, reason="this tree has no libbmrt")
+def test_firmware_is_chosen_when_a_network_is_loaded(dev):
+    path = NETWORKS / "dynamic/topk_F16.bmodel"
+    with dev.load_model(path, firmware="none") as model:
+        values = np.random.default_rng(1).permutation(600).astype(np.float32).reshape(2, 300)
+        assert np.array_equal(model(values)["topk2_0_TopK"], np.sort(values)[:, :-6:-1])
+    with pytest.raises(softtpu.Error, match="the firmware /nowhere.so cannot be used"):
+        dev.load_model(path, firmware="/nowhere.so")

@@ -47,7 +47,11 @@ void show_stage(const bmodel::Stage& stage) {
                   group.tiu.size(), group.dma_count, group.dma.size());
   if (!stage.layers.empty()) print_escaped("    layers   {} in the compiler's map of tensors\n", stage.layers.size());
   if (!stage.map_fault.empty()) print_escaped("    layers   not known: {}\n", stage.map_fault);
-  for (const std::string& refusal : stage.reasons(false)) print_escaped("    cannot run: {}\n", refusal);
+  for (const bmodel::DynamicPart& part : stage.dynamic_parts) {
+    if (!part.fault.empty()) print_escaped("    not by softtpu's own layers: {}\n", part.fault);
+  }
+  for (const std::string& refusal : stage.reasons(false, bmodel::Walker::kFirmware))
+    print_escaped("    cannot run: {}\n", refusal);
 }
 
 // A network runs on its own chip where nothing names another one: SOFTTPU_CHIP (--chip) counts before CHIP_ARCH.
@@ -305,6 +309,15 @@ Json to_json(const std::vector<bmodel::Layer>& layers) {
   return list;
 }
 
+// Why softtpu's own layers do not carry out dynamic parts.
+std::vector<std::string> needs_firmware(const bmodel::Stage& stage) {
+  std::vector<std::string> parts;
+  for (const bmodel::DynamicPart& part : stage.dynamic_parts) {
+    if (!part.fault.empty()) parts.push_back(part.fault);
+  }
+  return parts;
+}
+
 Json to_json(const bmodel::Stage& stage) {
   Json groups = Json::array();
   for (const bmodel::CommandGroup& group : stage.groups) {
@@ -327,13 +340,14 @@ Json to_json(const bmodel::Stage& stage) {
           {"dynamic", stage.dynamic},
           {"dynamic_parts", stage.dynamic_parts.size()},
           {"left_out", stage.left_out},
+          {"need_firmware", needs_firmware(stage)},
           {"context_bytes", stage.context_bytes},
           {"io_bytes", stage.io_bytes},
           {"groups", std::move(groups)},
           {"layers", stage.layers.size()},
           {"layers_not_known", stage.map_fault},
           {"tensor_map", to_json(stage.layers)},
-          {"cannot_run", stage.reasons(false)}};
+          {"cannot_run", stage.reasons(false, bmodel::Walker::kFirmware)}};
 }
 
 int show_model_json(const bmodel::Model& model) {
@@ -349,6 +363,7 @@ int show_model_json(const bmodel::Model& model) {
               {"compiler", model.version},
               {"time", model.time.substr(0, model.time.find('\n'))},
               {"networks", std::move(networks)},
+              {"firmware_bytes", model.firmware.size()},
               {"memory", memory_json(model)}});
   return kDone;
 }
@@ -364,6 +379,7 @@ int show_model(const BmodelOptions& options) {
   // The compiler's time ends with a line's end.
   const std::string time = model.time.substr(0, model.time.find('\n'));
   print_escaped("{}: chip {}, compiler {}, {}\n", options.file, model.chip, model.version, time);
+  if (!model.firmware.empty()) print_escaped("firmware {}, {} bytes\n", model.firmware_name, model.firmware.size());
   for (const bmodel::Network& network : model.networks) {
     print_escaped("network {}, address mode {}\n", network.name, network.address_mode);
     for (std::size_t i = 0; i < network.stages.size(); ++i) {

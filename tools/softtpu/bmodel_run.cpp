@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <limits>
@@ -325,6 +326,15 @@ Result<Choice> choose(const BmodelOptions& options, const bmodel::Model& model) 
   return usage(fmt::format("{} has no such network or stage", options.file));
 }
 
+// Parts that cannot run as the process is set. Whether the file's firmware can be used, the log says.
+std::vector<std::string> left_out(const LoadedModel& loaded, const Choice& chosen) {
+  const char* const setting = std::getenv("SOFTTPU_FIRMWARE");
+  const std::string firmware = setting == nullptr ? "" : setting;
+  const bool of_file = firmware.empty() || firmware == "file";
+  const bool has_firmware = of_file ? !loaded.model.firmware.empty() : firmware != "none";
+  return chosen.stage->parts_without(has_firmware ? bmodel::Walker::kFirmware : bmodel::Walker::kOwn);
+}
+
 void print_times(const Session& session, const Choice& chosen, int repeat) {
   const auto& inputs = chosen.stage->inputs;
   const double images = inputs.empty() || inputs[0].shape.empty() ? 1.0 : static_cast<double>(inputs[0].shape[0]);
@@ -392,7 +402,7 @@ int execute_model(const BmodelOptions& options) {
     if (failed) return fail(Error{ErrorKind::kResource, fmt::format("{}: {}", options.layers, failed.message())});
     session.dump_layers(options.layers);
   }
-  for (const std::string& part : options.static_parts ? chosen->stage->left_out : std::vector<std::string>())
+  for (const std::string& part : options.static_parts ? left_out(*loaded, *chosen) : std::vector<std::string>())
     print_escaped("{}: left out: {}\n", chosen->network->name, part);
   std::vector<Bytes> outputs;
   for (const bmodel::Tensor& tensor : chosen->stage->outputs) outputs.emplace_back(tensor.bytes);

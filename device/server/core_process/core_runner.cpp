@@ -31,6 +31,7 @@
 #include "device/server/queue/core_rings.hpp"
 #include "device/server/queue/schedule_runs.hpp"
 #include "runtime/base/log.hpp"
+#include "runtime/module/emulator.hpp"
 #include "runtime/module/loaded_module.hpp"
 #include "runtime/module/module_arguments.hpp"
 #include "runtime/protocol/core_messages.hpp"
@@ -227,7 +228,10 @@ class CoreRunner {
     }
     launched_ = true;
     const bool watched = own_process_ && function.may_change_process;
-    if (watched) leftovers_.before_launch();
+    if (watched) {
+      modules_.rest();  // what is looked for afterwards is what this kernel has left
+      leftovers_.before_launch();
+    }
     if (!take_position(launch->position)) return fail(item, ErrorKind::kInternal, "a launch message is damaged.");
     const auto run = [&] { return run_repeatedly(*launch, function); };
     const auto send = [this, item](const auto& finding) {
@@ -341,7 +345,11 @@ class CoreRunner {
       return core_.run(function.entry, function.name, network, sizeof(*network));
     const auto& args = std::get<msg::KernelCall>(call).args;
     std::ranges::copy(args, args_.begin());
-    return core_.run(function.entry, function.name, args_.data(), args.size());
+    EmulatedModule* const emulated = modules_.find_emulated(function.module);
+    if (emulated != nullptr) emulated->select(function.name);
+    LaunchOutcome outcome = core_.run(function.entry, function.name, args_.data(), args.size());
+    if (emulated != nullptr) emulated->deselect();
+    return outcome;
   }
 
   // A kernel that reads more than the launch passed sees what happens to stand behind it, and a rule that this breaks
@@ -421,11 +429,14 @@ class CoreRunner {
 
   void on_load(std::uint64_t item, Frame& frame) {
     const auto load = find_message<msg::CoreLoad>(frame.payload);
-    const bool whole = load && frame.fds.size() == 1;
+    const bool whole = load && !frame.fds.empty();
     if (!whole && !(load && may_begin_again())) return fail(item, ErrorKind::kInternal, "a load message is damaged.");
     if (!whole) return begin_again(load->name, "it was given no descriptor");
+    modules_.rest();
     if (keeps_state_ && !state_) state_.emplace();
-    auto kernels = modules_.load(load->module, std::move(frame.fds[0]), load->name);
+    UniqueFd image = std::move(frame.fds[0]);
+    frame.fds.erase(frame.fds.begin());
+    auto kernels = modules_.load(load->module, std::move(image), load->name, std::move(frame.fds));
     std::fflush(stdout);
     reset_processor_state();
     if (!kernels && may_begin_again() && !lies_in_module(kernels.error().text))
@@ -481,6 +492,7 @@ class CoreRunner {
     if (!unload) return;
     std::erase_if(functions_, [&](const auto& row) { return row.second.module == unload->module; });
     const bool watched = own_process_ && modules_.may_change_process(unload->module);
+    if (watched) modules_.rest();
     modules_.unload(unload->module);
     reset_processor_state();
     if (watched) set_back("module");

@@ -1,5 +1,6 @@
 #include "device/server/queue/core_link.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include "device/server/session/deferred_close.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/base/text.hpp"
+#include "runtime/module/emulator.hpp"
 #include "runtime/report/finding_message.hpp"
 #include "runtime/transport/event_loop.hpp"
 #include "runtime/transport/socket.hpp"
@@ -66,12 +68,28 @@ void CoreLink::send(CoreItem& item) {
     // Without room for a second descriptor the core gets the only one, and a core that follows it has to do without the
     // module.
     UniqueFd copy = item.image.duplicate();
-    out_.push_frame_with_fd(item.frame, copy ? std::move(copy) : std::move(item.image));
+    std::vector<UniqueFd> fds;
+    fds.push_back(copy ? std::move(copy) : std::move(item.image));
+    if (is_for_emulated_processor(fds.front().get())) add_memories(fds);
+    wire::put_header(item.frame.data(), item.frame.size() - kFrameHeaderBytes, item.type,
+                     static_cast<std::uint16_t>(fds.size()), item.number);
+    out_.push_frame_with_fds(item.frame, std::move(fds));
   } else {
     out_.push_frame(item.frame);
   }
   loop_.has_woken();
   watchdog_.begin();
+}
+
+// A module's process beside the core has memory of its own, and gets the device's by its files. Without room for their
+// descriptors the core says so.
+void CoreLink::add_memories(std::vector<UniqueFd>& fds) const {
+  const std::vector<int> all = child_.memories().fds();
+  for (const std::size_t reached : {0U, 1U, 3U}) {  // global, L2 and local memory: those that kernels have pointers to
+    UniqueFd copy(::fcntl(all[reached], F_DUPFD_CLOEXEC, 0));
+    if (!copy) return fds.resize(1);
+    fds.push_back(std::move(copy));
+  }
 }
 
 // Whether the core finds the item in its ring; else it has to go through the socket.

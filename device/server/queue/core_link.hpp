@@ -103,6 +103,7 @@ class CoreLink {
                       bool restores, Answered answer);
   void send(CoreItem& item);
   bool by_mail(const CoreItem& item);
+  void add_memories(std::vector<UniqueFd>& fds) const;
   void when_readable();
   bool receive_all();
   void end_misbehaving(const std::string& why);

@@ -13,6 +13,7 @@
 #include "runtime/module/kernel_registry.hpp"
 #include "runtime/module/module_image.hpp"
 #include "runtime/module/module_symbols.hpp"
+#include "runtime/module/own_interface.hpp"
 
 namespace softtpu {
 namespace {
@@ -88,7 +89,8 @@ void Session::check_and_load(std::uint64_t request, const std::string& name, Res
   const auto image =
       device_->in_process() ? std::make_shared<UniqueFd>(*std::move(copy)) : deferred_close(*std::move(copy));
   if (auto good = check_module(image->get(), name); !good) return fail(request, good.error());
-  if (watch() != nullptr && watch()->wants_symbols()) {
+  // Firmware has what it needs of the system on the chip.
+  if (watch() != nullptr && watch()->wants_symbols() && !brings_interface(image->get())) {
     if (auto symbols = reachable_symbols(image->get(), name)) watch()->loaded(name, *symbols);
   }
   if (!is_logged(LogLevel::kInfo)) return start_load(request, name, image, std::move(hold));

@@ -37,6 +37,7 @@ constexpr Row kRows[] = {
     {"--tls-ca", "SOFTTPU_TLS_CA", Side::kHost},
     {"--token-file", "SOFTTPU_TOKEN_FILE", Side::kHost},
     {"--module", "TPUKERNEL_FIRMWARE_PATH", Side::kHost},
+    {"--firmware", "SOFTTPU_FIRMWARE", Side::kHost},
     {"--bmlib-log", "BMLIB_LOG", Side::kHost},
     {"--log", "SOFTTPU_LOG", Side::kBoth},
     {"--log-file", "SOFTTPU_LOG_FILE", Side::kBoth},

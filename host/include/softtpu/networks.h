@@ -23,6 +23,13 @@ bool softtpu_bmrt_show_tensors(void* p_bmrt, softtpu_tensor_callback callback, v
    and a tensor that a part would have made holds what was in its memory, at first zeros. The log names them. */
 bool softtpu_bmrt_run_static_parts(void* p_bmrt, bool on);
 
+/* Networks that the runtime loads from now on: who walks the lists of layers of dynamic parts. The path of a library
+   with the firmware of BM1684X (an installed compiler's, for this machine): it walks all of them, and a file with
+   dynamic parts is not loaded if it cannot be used. "file": the firmware in the file walks all of them. "none":
+   softtpu's own layers alone. "": these, and the file's firmware for parts that have others. NULL: as SOFTTPU_FIRMWARE
+   says. */
+bool softtpu_bmrt_use_firmware(void* p_bmrt, const char* firmware);
+
 /* Networks that the runtime loads from now on: the compiler's map of tensors for one stage of the network of this name,
    the text of the `tensor_location.json` that lies beside the file. A map of another network fails the load. NULL as
    `json` ends it. */
