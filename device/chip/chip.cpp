@@ -323,7 +323,8 @@ void read_refused_types(Reader& reader, Chip& chip) {
     if (!list.is_object()) return reader.complain(member, "is not an object");
     std::vector<std::pair<std::string, bool>> names;
     for (const auto& [name, refuses] : list.items()) {
-      if (!refuses.is_boolean()) return reader.complain(member + "." + name, "is neither true nor false");
+      if (!refuses.is_boolean())
+        return reader.complain(fmt::format("{}.{}", member, name), "is neither true nor false");
       names.emplace_back(name, refuses.get<bool>());
     }
     std::stable_sort(names.begin(), names.end(),
@@ -331,7 +332,7 @@ void read_refused_types(Reader& reader, Chip& chip) {
     for (const auto& [name, refuses] : names) {
       const std::size_t argument = std::min(name.find('('), name.size());
       const std::vector<std::string> functions = functions_named(name.substr(0, argument));
-      if (functions.empty()) return reader.complain(member + "." + name, "is no function");
+      if (functions.empty()) return reader.complain(fmt::format("{}.{}", member, name), "is no function");
       for (const std::string& function : functions) {
         const std::string key = fmt::format("{}{} {}", function, name.substr(argument), type_name);
         refuses ? void(chip.refused[key] = "the function does not take this type") : void(chip.refused.erase(key));
