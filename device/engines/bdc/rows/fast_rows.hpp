@@ -29,13 +29,4 @@ bool fast_rows(const Memories& mem, const Tensor& dst, const Sources&... sources
   return !plain_kernels() && dst.shape.elements() > kFewElements && (apart_or_same(mem.chip(), dst, sources) && ...);
 }
 
-// Walks the rows of a command whose operands have elements of the same size.
-template <class Row, class... Operands>
-void walk_equal_sizes(const Memories& mem, Row row, const Tensor& dst, const Operands&... sources) {
-  for_size(size_of(dst.dtype), [&]<class T>(T) {
-    const auto same = [](const auto&) { return T(); };
-    [&]<class... S>(S...) { for_each_row<T, S...>(mem, dst, row, sources...); }(same(sources)...);
-  });
-}
-
 }  // namespace softtpu
