@@ -12,7 +12,8 @@ constexpr float kHighest = 88.0F;
 
 constexpr float kInverseLn2 = 1.44269504F;
 // Where the exponential is put together from its exponent: the bound of the argument. The recordings leave it in
-// 32752..45408 for f16, from 2.36e38 on for bf16, and in 3.4e35..1e36 for f32.
+// 32752..45408 for f16, from 2.36e38 on for bf16 (where infinity is reached, in 3.4e35..1e36 as for f32), and in
+// 3.4e35..1e36 for f32.
 constexpr float largest(Dtype type) {
   return type == Dtype::kFp16 ? 32768.0F : type == Dtype::kBfp16 ? 3.38953139e38F : 3.40282e35F;
 }
@@ -58,10 +59,11 @@ void general_exp_steps(const Steps& s, local_addr_t dst, local_addr_t src, const
   const bool infinite = s.has(Quirk::kExpReachesInfinity);
   // The recordings leave the higher bound in -88..-700: e to it is 0 in every type.
   const bool high = infinite && !s.has(Quirk::kExpBoundOfType);
-  // That of bf16 leaves a remainder of 0.
-  const float lowest = s.type() == Dtype::kFp16 ? -largest(Dtype::kFp16) : -largest(Dtype::kFp32);
-  s.max_C(b.work0, src, high ? kLowest : infinite ? lowest : -largest(s.type()));
-  s.min_C(b.work0, b.work0, largest(s.type()));
+  // There bf16 has the bound of f32: both signs of it leave a remainder of 0 (golden bm1690-varied:
+  // bdc_fp_sigmoid/000).
+  const float highest = largest(infinite && s.type() == Dtype::kBfp16 ? Dtype::kFp32 : s.type());
+  s.max_C(b.work0, src, high ? kLowest : -highest);
+  s.min_C(b.work0, b.work0, highest);
   s.mul_C(b.work1, b.work0, kInverseLn2);
   s.floor(b.work1, b.work1);
   if (s.has(Quirk::kExpIntoDst)) {

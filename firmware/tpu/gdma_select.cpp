@@ -35,11 +35,17 @@ DmaRowsCmd rows_command(const Call& call, RowsMode mode, const Rows& rows, data_
   const Dtype type = call.dtype("dtype", dtype);
   const Dim4 param{1, dim.c, rows.param_h, dim.w};
   const Dim4 index{1, dim.c, mode == RowsMode::kGather ? dim.h : rows.param_h, 1};
+  const bool local_index = rows.index.space == Space::kLocal;
+  const Tensor indices =
+      anywhere(call, "index", rows.index.addr, local_index, index, rows.index.stride, Dtype::kUint32);
+  if (call.chip().has(Quirk::kWholeIndices) && !local_index && dim.c > 1)
+    call.require(indices.stride.c == 0 || indices.stride.c >= index.h,
+                 "{argument} c stride ({value}) lets the indices of a channel overlap those of the next one.", "index",
+                 indices.stride.c);
   return {mode,
           call.in(rows.dst.space, rows.dst.addr, dim, rows.dst.stride, type),
           call.in(rows.param.space, rows.param.addr, param, rows.param.stride, type),
-          anywhere(call, "index", rows.index.addr, rows.index.space == Space::kLocal, index, rows.index.stride,
-                   Dtype::kUint32),
+          indices,
           {},
           0};
 }

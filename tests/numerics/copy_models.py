@@ -82,22 +82,27 @@ class Copies:
     def packing(self, op, a):
         dtype, shape = DTYPES[a["dtype"]], tuple(a["shape"])
         expands = op.startswith("de")
+        if BYTES[dtype] == 4:   # not recorded
+            return False
         side = "dst" if expands else "src"
         local = self.local(a[f"{side}_addr"], shape, a[f"{side}_stride"], dtype)
         out = local.get().copy()
         work = self.units if "RACU" in op else self.stream
-        work(a, out, dtype, expands)
+        if work(a, out, dtype, expands) is False:
+            return False
         if expands:
             local.put(out)
         return True
 
-    def unpacked(self, a, address, count, dtype):
-        stream = self.memory.system[address:address + 64 + 3 * count * 2]
+    def unpacked(self, a, address, count, dtype, length):
+        """`length` bytes of codes behind their map."""
+        stream = self.memory.system[address:address + self.page.round_up(-(-count // 16)) + length]
         return self.page.decompress(stream, count, dtype, a["bias0"], a["bias1"], a["zero_guard"])
 
     def stream(self, a, out, dtype, expands):
         if expands:
-            out[...] = np.array(self.unpacked(a, a["src_addr"] + 16, out.size, dtype)).reshape(out.shape)
+            length = int(self.memory.system[a["src_addr"]:][:4].view(np.uint32)[0])
+            out[...] = np.array(self.unpacked(a, a["src_addr"] + 16, out.size, dtype, length)).reshape(out.shape)
             return
         chosen, codes = self.page.compress(out.reshape(-1), dtype, a["bias0"], a["bias1"], a["zero_guard"])
         header = np.array([len(codes), 0], np.uint64).view(np.uint8)
@@ -110,14 +115,18 @@ class Copies:
         side, groups, slot = "src" if expands else "dst", -(-c // self.memory.npus), self.page.unit_slot(out.shape, dtype)
         steps = a[f"{side}_racu_stride"] or [groups * h * slot, h * slot, slot, 1]
         marks = a[f"{side}_meta_stride"] or [groups * h, h, 1, 1]
+        begins = sorted(i * steps[0] + group * steps[1] for i, group in np.ndindex(n, groups))
+        words = [i * marks[0] + group * marks[1] + row * marks[2] for i, group, row in np.ndindex(n, groups, h)]
+        if len(set(words)) < len(words) or any(after - before < h * slot for before, after in zip(begins, begins[1:])):
+            return False    # units over each other depend on an order
         for i, group in np.ndindex(n, groups):
             at = start = a[f"{side}_racu_addr"] + i * steps[0] + group * steps[1]
             for row in range(h):
                 part = out[i, group * self.memory.npus:(group + 1) * self.memory.npus, row]
                 meta = a[f"{side}_meta_addr"] + 4 * (i * marks[0] + group * marks[1] + row * marks[2])
                 if expands:
-                    part[...] = np.array(self.unpacked(a, at, part.size, dtype)).reshape(part.shape)
                     length = int(self.memory.system[meta:meta + 4].view(np.uint32)[0] & 0xfff) * 16
+                    part[...] = np.array(self.unpacked(a, at, part.size, dtype, length)).reshape(part.shape)
                     at += self.page.round_up(-(-part.size // 16)) + length
                     continue
                 chosen, codes = self.page.compress(part.reshape(-1), dtype, a["bias0"], a["bias1"], a["zero_guard"])
@@ -287,14 +296,14 @@ class Hau:
                 bitmap = self.page.hard_nms(self.vector(a["input_addr"], boxes * boxes, np.uint8).reshape(boxes, boxes), a["keep_num"])
             else:
                 factors = self.vector(a["iou_addr"], boxes * boxes).reshape(boxes, boxes)
+                if self.has_no_order(self.vector(a["score_addr"], boxes)):
+                    return False
                 bitmap = self.page.soft_nms(factors, self.vector(a["score_addr"], boxes).copy(), a["threshold"], a["keep_num"])
             self.vector(a["output_addr"], len(bitmap), np.uint8)[:] = bitmap
             return True
         if op in ("sort_2d", "sort_natural_index_2d", "sort_specific_index_2d"):
-            for row in range(a["row_num"]):     # each for itself
-                steps = {name: 4 * row * (a["len"] if "input" in name else a["K"]) for name in a if name.endswith("addr")}
-                self.sort({**a, **{name: a[name] + step for name, step in steps.items()}})
-            return True
+            rows = ({name: 4 * row * (a["len"] if "input" in name else a["K"]) for name in a if name.endswith("addr")} for row in range(a["row_num"]))
+            return all([self.sort({**a, **{name: a[name] + step for name, step in steps.items()}}) for steps in rows])    # each for itself
         return op == "line_gather" and self.lines(a)
 
     def lines(self, a):
@@ -305,6 +314,12 @@ class Hau:
         constant = scalar(a["C"], (1,), DTYPES[a["dtype"]]) if a["fill_const"] else None
         out[:] = self.page.line_gather(out, param, self.vector(a["index_addr"], count), a["start"], a["end"], constant)
         return True
+
+    @staticmethod
+    def has_no_order(words):
+        """Whether f32 numbers have an order that is not recorded: NaN, or several subnormals."""
+        size = words & 0x7fffffff
+        return bool((size > 0x7f800000).any() or ((size != 0) & (size < 0x800000)).sum() > 1)
 
     def general(self, a):
         """sort_general: indices are positions, or given, or not there."""
@@ -320,6 +335,8 @@ class Hau:
     def sort(self, a):
         count, kind = a["len"], {"DT_FP32": np.float32, "DT_INT32": np.int32, "DT_UINT32": np.uint32}[a["dtype"]]
         words = self.vector(a.get("input_addr", a.get("input_data_addr")), count).copy()
+        if kind is np.float32 and self.has_no_order(words):
+            return False
         given = "input_idx_addr" in a
         indices = self.vector(a["input_idx_addr"], count).copy() if given else np.arange(count, dtype=np.uint32)
         order = self.page.sort(words.view(kind).astype(np.float64), indices, a["K"], a["descended"])

@@ -162,6 +162,9 @@ class Products:
         m, left, right = self.spread(op, a, of, right_of)
         if BYTES[of] == 4:
             shifts = signed(self.row(a, "shift_addr", "int8"), "int8").reshape(-1) if "pcs" in op else [a["shift"]] * right.shape[1]
+            places = [a[name] // self.memory.npu_bytes for name in ("shift_addr", "output_addr") if "pcs" in op]
+            if len(set(places)) == 2 and self.page.FOREIGN_SHIFTS_ARE_NONE:
+                shifts = [0] * len(shifts)
             to = "uint32" if of == right_of == "uint32" else "int32"
             words = self.page.wide_int_mm(signed(left, of), signed(right, right_of), shifts, a["rounding_mode"], to)
             dst = self.output(a, m, to)

@@ -190,7 +190,7 @@ static void carry_out(Memories& mem, const FloatQuantCmd& cmd) {
 
 void execute(Memories& mem, const FloatQuantCmd& cmd) {
   carry_out(mem, cmd);
-  if (mem.chip().has(Quirk::kOneNanOfChannels)) unify_nans(mem, cmd.dst);
+  unify_nans(mem, cmd.dst);
 }
 
 void execute(Memories& mem, const CastCmd& cmd) {

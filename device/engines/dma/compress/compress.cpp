@@ -105,8 +105,8 @@ void move_grouped_stream(const Memories& mem, const DmaCompressCmd& cmd) {
   Bytes elements(static_cast<std::size_t>(count * size_of(cmd.plain.dtype)));
   std::uint8_t* at = elements.data();
   if (cmd.expand) {
-    const std::int64_t room = cmd.packed.shape.w - places.codes;
-    if (!decode_groups(map, codes, room, count, format, at)) return;  // refused by its rules
+    if (!decode_groups(map, codes, stream_codes(cmd, packed, places), count, format, at))
+      return;  // refused by its rules
     for_rows(cmd.plain.shape, [&](int n, int c, int h) { row.write(n, c, h, std::exchange(at, at + row.bytes())); });
     return;
   }
@@ -141,10 +141,12 @@ void move_grouped_units(const Memories& mem, const DmaCompressCmd& cmd) {
         const auto element_of = [&](int c) { return elements.data() + row.bytes() * static_cast<std::size_t>(c); };
         if (cmd.expand) {
           const std::int64_t room = slot * shape.h - at - group_map_bytes(count);
-          const auto bytes = decode_groups(map, codes, room, count, format, elements.data());
+          const auto length = unit_codes(cmd, *meta.at<std::uint32_t>(n, group, h, 0), count);
+          const auto bytes =
+              decode_groups(map, codes, std::min(length.value_or(room), room), count, format, elements.data());
           if (!bytes) return;  // refused by its rules
           for (int c = 0; c < channels; ++c) row.write(n, first + c, h, element_of(c));
-          at += group_map_bytes(count) + *bytes;
+          at += group_map_bytes(count) + length.value_or(*bytes);
           continue;
         }
         for (int c = 0; c < channels; ++c) row.read(n, first + c, h, element_of(c));

@@ -23,8 +23,8 @@ struct GroupCode {
 
 GroupCode encode_groups(const std::uint8_t* elements, std::int64_t count, const GroupFormat& format);
 
-// The reverse, into `elements`: the bytes that the codes take, in whole steps of 16. Nothing when the map names what
-// cannot be, or the codes go on behind `room` bytes.
+// The reverse, into `elements`, of `room` bytes of codes with zeros behind them: the bytes that the codes take, in
+// whole steps of 16. Nothing when map and codes do not belong together.
 std::optional<std::int64_t> decode_groups(const std::uint8_t* map, const std::uint8_t* codes, std::int64_t room,
                                           std::int64_t count, const GroupFormat& format, std::uint8_t* elements);
 
@@ -32,9 +32,15 @@ std::optional<std::int64_t> decode_groups(const std::uint8_t* map, const std::ui
 // the rows before it.
 struct UnitMeta {
   static constexpr unsigned kLengthBits = 12;
+  static constexpr std::uint32_t kLengths = (1U << kLengthBits) - 1;
   static constexpr std::uint32_t word(std::int64_t code_bytes, std::int64_t bytes_before) {
-    const std::uint32_t length = static_cast<std::uint32_t>(code_bytes / kGroupAlignment) & ((1U << kLengthBits) - 1);
+    const std::uint32_t length = static_cast<std::uint32_t>(code_bytes / kGroupAlignment) & kLengths;
     return static_cast<std::uint32_t>(bytes_before / kGroupAlignment) << kLengthBits | length;
+  }
+  // The length that a word gives. A unit that may take more than a word holds says nothing.
+  static constexpr std::optional<std::int64_t> code_bytes(std::uint32_t word, std::int64_t most) {
+    if (most > std::int64_t{kLengths} * kGroupAlignment) return std::nullopt;
+    return std::int64_t{word & kLengths} * kGroupAlignment;
   }
 };
 

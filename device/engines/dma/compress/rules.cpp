@@ -56,13 +56,13 @@ void check_units(Checks& check, const DmaCompressCmd& cmd) {
   }
 }
 
-// What the chip's own form holds is taken as it is; a code that ends nowhere is refused.
+// What the chip's own form holds is taken as it is; a map and codes that do not belong together are refused.
 void check_grouped_stream(Checks& check, const DmaCompressCmd& cmd) {
   const std::int64_t count = cmd.plain.shape.elements();
   const StreamPlaces places(check.chip(), count);
   const std::uint8_t* packed = TensorView(check.memories(), cmd.packed).byte_at(0, 0, 0, 0, 1);
   std::vector<std::uint8_t> elements(static_cast<std::size_t>(count * size_of(cmd.plain.dtype)));
-  const std::int64_t room = cmd.packed.shape.w - places.codes;
+  const std::int64_t room = stream_codes(cmd, packed, places);
   const GroupFormat format{cmd.plain.dtype, cmd.rule};
   const auto used = decode_groups(packed + places.map, packed + places.codes, room, count, format, elements.data());
   check.require(used.has_value(), [&] { return fmt::format("the stream at src 0x{:x} is damaged", cmd.packed.addr); });
@@ -70,6 +70,7 @@ void check_grouped_stream(Checks& check, const DmaCompressCmd& cmd) {
 
 void check_grouped_units(Checks& check, const DmaCompressCmd& cmd) {
   const TensorView packed(check.memories(), cmd.packed);
+  const TensorView meta(check.memories(), cmd.meta);
   const Dim4& shape = cmd.plain.shape;
   const GroupFormat format{cmd.plain.dtype, cmd.rule};
   const int npus = check.chip().npu_num;
@@ -81,11 +82,14 @@ void check_grouped_units(Checks& check, const DmaCompressCmd& cmd) {
       for (int h = 0; h < shape.h && !check.violation(); ++h) {
         const std::uint8_t* map = packed.byte_at(n, first / npus, 0, 0, 1) + at;
         const std::int64_t room = cmd.packed.shape.w * std::int64_t{shape.h} - at - group_map_bytes(count);
+        const auto length = unit_codes(cmd, *meta.at<std::uint32_t>(n, first / npus, h, 0), count);
         std::optional<std::int64_t> bytes;
-        if (room >= 0) bytes = decode_groups(map, map + group_map_bytes(count), room, count, format, elements.data());
+        if (room >= 0)
+          bytes = decode_groups(map, map + group_map_bytes(count), std::min(length.value_or(room), room), count, format,
+                                elements.data());
         check.require(bytes.has_value(),
                       [&] { return fmt::format("unit n {}, channels from {}, h {} is damaged", n, first, h); });
-        at += group_map_bytes(count) + bytes.value_or(0);
+        at += group_map_bytes(count) + length.value_or(bytes.value_or(0));
       }
     }
   }
