@@ -12,7 +12,7 @@ complete corpora together: [CHIP] is not determined by anything, [CHIP compared]
 of docs/numerics, byte for byte (tests/pairs/reference_test.py --log). `softtpu api --chip` reads it. --check-chips compares: an argument that tests/golden varies has to be off
 the list, and where the complete corpora lie beside the checkout the list has to be exactly what they leave open. With --write
 closed ones are taken off; a new one is never added. --compared CHIP FILE reads such a log: with --write what it varies moves to
-[CHIP compared], without it what stands there and does not vary in the log is a difference.
+[CHIP compared], without it what stands there and does not vary in the log is a difference. reference_test.py --marks holds these in CI.
 
 Looked at are the arguments, the members of shapes, strides, windows and variables, and of an address the start NPU (of a local
 one), the offset and its alignment. Two of them vary together when in all cases each value of one goes with one value of the other."""
@@ -136,8 +136,8 @@ def recorded_cases(folders, functions, chip=None):
                     yield call["fn"], per_npu[family["chip"]], raw
 
 
-def generated_cases(log, functions):
-    for line in log.read_text().splitlines():
+def generated_cases(lines, functions):
+    for line in lines:
         function, npu_bytes, *values = line.split()
         if function in functions:
             yield function, int(npu_bytes), [None if value == "-" else int(value) for value in values]
@@ -253,7 +253,7 @@ def never_varied(chip, folders, functions, logs=()):
     cases = recorded_cases(folders, functions, chip)
     features, found = collect(functions, cases)
     for log in logs:
-        more = collect({name: functions[name] for name in found}, generated_cases(log, found))[1]
+        more = collect({name: functions[name] for name in found}, generated_cases(log.read_text().splitlines(), found))[1]
         for name, rows in more.items():
             found[name].update(rows)
     return {name: set(classes(features[name].names, list(rows))[0]) for name, rows in found.items()}
@@ -334,7 +334,7 @@ def main():
         return print_gaps_of(options.chip, functions, options)
     with tempfile.TemporaryDirectory() as name:
         logs = options.log or [run_unit_tests(options.unit_tests, pathlib.Path(name))]
-        generated = [case for log in logs for case in generated_cases(log, functions)]
+        generated = [case for log in logs for case in generated_cases(log.read_text().splitlines(), functions)]
     folders = [ROOT / "tests/golden", *(options.golden or [])]
     now = gaps_of(functions, [*recorded_cases(folders, functions), *generated])
     found = facts(now)

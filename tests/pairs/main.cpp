@@ -272,8 +272,23 @@ struct Options {
   std::string folder;  // for calls and results; "": they are not written
   std::uint64_t calls = 2000, seed = 1;
   std::int64_t only = -1;
+  std::vector<std::string> functions;  // none: all
   bool verbose = false;
 };
+
+// Those that are named; nothing, with a message, when one of them is no candidate.
+std::vector<Candidate> named(const std::vector<Candidate>& all, const std::vector<std::string>& names) {
+  std::vector<Candidate> found;
+  for (const std::string& name : names) {
+    const auto one = std::ranges::find_if(all, [&](const Candidate& of) { return of.function->name == name; });
+    if (one == all.end()) {
+      fmt::print(stderr, "{} is no function of this chip that is drawn\n", name);
+      return {};
+    }
+    found.push_back(*one);
+  }
+  return found;
+}
 
 int run(const Options& options) {
   const auto chip = parse_chip(small_chip(options.chip), "argument_pairs");
@@ -282,7 +297,9 @@ int run(const Options& options) {
     return 2;
   }
   Device device(*chip);
-  const std::vector<Candidate> from = candidates(device.chip());
+  std::vector<Candidate> from = candidates(device.chip());
+  if (!options.functions.empty()) from = named(from, options.functions);
+  if (from.empty()) return 2;
   // Whether the machine has them is found once.
   std::vector<Way> ways{{"plain loops", true, ""}, {"SIMD loops", false, ""}};
   if (set_simd_limit("sse4")) ways.push_back({"SSE4 loops", false, "sse4"});
@@ -340,6 +357,7 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--seed", options.seed, "which calls")->capture_default_str();
   app.add_option("--only", options.only, "only the call with this number, with its arguments");
+  app.add_option("--functions", options.functions, "calls of these functions only");
   app.add_option("--export", options.folder, "folder for the calls and what they changed: reference_test.py reads it");
   app.add_flag("-v,--verbose", options.verbose, "list functions that no call reached");
   CLI11_PARSE(app, argc, argv);

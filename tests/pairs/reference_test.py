@@ -3,15 +3,19 @@
 compares every byte of both memories.
 
     reference_test.py --program build/dev/bin/argument_pairs --chip bm1688 --calls 500 --seed 1 [-v]
+    reference_test.py --program build/dev/bin/argument_pairs --chip bm1688 --marks
 
 Of functions with work buffers only the elements of results are compared: what they leave between is no promise. A result that lies over
 a source in another layout, or over itself, depends on the order of an engine, which the pages do not have: such calls count apart when
 they differ. A call that no page has counts apart, and so does one that its page cannot take: what a page knows is what was recorded of
-the function, and a draw goes beyond that. reference_known.txt lists where page and code differ, with the reason; any other difference
+the function, and a draw goes beyond that. With --marks, only functions are drawn that tests/argument_gaps_of_chips.txt has under
+[CHIP compared], until each argument that is marked there has had two values in equal calls: a mark that no equal call bears out fails.
+reference_known.txt lists where page and code differ, with the reason; any other difference
 fails."""
 import argparse
 import collections
 import fnmatch
+import io
 import json
 import pathlib
 import re
@@ -23,8 +27,9 @@ import tempfile
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-sys.path[:0] = [str(HERE.parent / "numerics"), str(HERE.parent / "grid"), str(HERE.parent / "audit")]
+sys.path[:0] = [str(HERE.parent / "numerics"), str(HERE.parent / "grid"), str(HERE.parent / "audit"), str(ROOT / "scripts")]
 import numpy as np  # noqa: E402
+import argument_audit  # noqa: E402
 import golden  # noqa: E402
 import models  # noqa: E402
 import wrap_calls  # noqa: E402
@@ -45,6 +50,8 @@ NUMBERS = {"int", "unsigned int", "char", "unsigned char", "short", "unsigned sh
            "const int", "signed char", "static_addr_t"}
 SYSTEM = {"system_addr_t", "global_addr_t", "addr_t", "l2_sram_addr_t"}
 MOST_SECONDS = 10  # of a call
+# Of --marks: calls that are drawn of each function in a round, more of what is left late, and rounds, each with the next seed.
+CALLS_A_ROUND = (4, 4, 4, 4, 8, 8, 16, 16, 32, 32, 64, 64)
 # Families in which the payload of an f32 NaN is no property of the chip (tests/numerics/golden.py: ANY_NAN).
 ANY_NAN = ("conv2d", "_mm", "pool2d", "depthwise", "matmul")
 
@@ -285,6 +292,47 @@ class Comparison:
         return "different"
 
 
+def compare(options, calls, seed, functions=(), log=None):
+    """The comparison of some drawn calls, or None when they could not be drawn."""
+    with tempfile.TemporaryDirectory() as name:
+        command = [options.program, "--chip", options.chip, "--calls", str(calls), "--seed", str(seed), "--export", name]
+        drawn = subprocess.run([*command, "--functions", *functions] if functions else command)
+        if drawn.returncode > 1 or not functions and drawn.returncode:
+            return None
+        comparison = Comparison(options.chip, pathlib.Path(name), options.verbose, log)
+        comparison.run()
+    for function, numbers in sorted(comparison.wrong.items()):
+        print(f"{options.chip}: {function} differs from its page in {len(numbers)} calls of seed {seed}: {' '.join(map(str, numbers[:8]))}")
+    return comparison
+
+
+def hold_marks(options):
+    """Whether each argument under [CHIP compared] has two values in equal calls."""
+    left = {function: set(names) for function, names in argument_audit.read_list_of_chips()[f"{options.chip} compared"].items()}
+    parameters, marks, calls = argument_audit.audited(), sum(map(len, left.values())), 0
+    log, seed = io.StringIO(), options.seed
+    for seed, of_each in enumerate(CALLS_A_ROUND, options.seed):
+        comparison = compare(options, of_each * len(left), seed, sorted(left), log)
+        if comparison is None:
+            return 1
+        if comparison.wrong:
+            print(f"again: reference_test.py --chip {options.chip} --calls {of_each * len(left)} --seed {seed} -v --functions {' '.join(sorted(left))}")
+            return 1
+        calls += comparison.counts["equal"]
+        features, rows = argument_audit.collect(parameters, argument_audit.generated_cases(log.getvalue().splitlines(), parameters))
+        for function in list(left):
+            left[function] &= set(argument_audit.classes(features[function].names, list(rows[function]))[0]) if rows.get(function) else left[function]
+            if not left[function]:
+                del left[function]
+        if not left:
+            break
+    for function, names in sorted(left.items()):
+        print(f"{options.chip}: {function} is marked as compared, but no equal calls vary {' '.join(sorted(names))}")
+    print(f"{options.chip}: {marks - sum(map(len, left.values()))} of {marks} arguments marked as compared vary in {calls} equal calls; "
+          f"seeds {options.seed} to {seed}")
+    return 1 if left else 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", required=True, help="argument_pairs")
@@ -292,18 +340,19 @@ def main():
     parser.add_argument("--calls", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--log", type=argparse.FileType("a"), metavar="FILE", help="add the arguments of the calls that are equal (scripts/argument_audit.py --compared)")
+    parser.add_argument("--functions", nargs="+", default=(), metavar="FUNCTION", help="calls of these functions only")
+    parser.add_argument("--marks", action="store_true", help="hold what tests/argument_gaps_of_chips.txt marks as compared")
     parser.add_argument("-v", "--verbose", action="store_true", help="the first different bytes of a call, with its arguments")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as name:
-        drawn = subprocess.run([options.program, "--chip", options.chip, "--calls", str(options.calls), "--seed", str(options.seed), "--export", name])
-        comparison = Comparison(options.chip, pathlib.Path(name), options.verbose, options.log)
-        comparison.run()
-    for function, numbers in sorted(comparison.wrong.items()):
-        print(f"{options.chip}: {function} differs from its page in {len(numbers)} calls: {' '.join(map(str, numbers[:8]))}")
+    if options.marks:
+        return hold_marks(options)
+    comparison = compare(options, options.calls, options.seed, options.functions, options.log)
+    if comparison is None:
+        return 1
     others = ", ".join(f"{count} {what}" for what, count in sorted(comparison.counts.items()) if what not in ("equal", "different"))
     print(f"{options.chip}: {comparison.counts['equal']} calls of {len(comparison.equal)} functions equal the pages of docs/numerics, "
           f"{comparison.counts['different']} differ; {others}; seed {options.seed}")
-    return 1 if drawn.returncode or comparison.wrong or not comparison.equal else 0
+    return 1 if comparison.wrong or not comparison.equal else 0
 
 
 if __name__ == "__main__":
