@@ -71,7 +71,8 @@ void top_k(const LayerRun& run) {
   const std::uint64_t values = run.layer.address(4) + run.context_moved;
   const std::uint64_t indices = run.layer.address(6) + run.context_moved;
   for (std::int64_t row = 0; row < rows; ++row) {
-    const auto at = static_cast<system_addr_t>(row * k * bytes);
+    const std::int64_t before = row * k * bytes;
+    const auto at = static_cast<system_addr_t>(before);
     tpu_hau_sort_natural_index(values + at, indices + at,
                                from.address + static_cast<system_addr_t>(row * length * bytes),
                                static_cast<int>(length), static_cast<int>(k), run.layer.word(2) != 0, DT_FP32);

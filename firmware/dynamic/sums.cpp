@@ -223,7 +223,8 @@ void softmax(const LayerRun& run) {
   tpu_bdc_load_fp_exp_coeff(kCoefficients, type);
   for (std::int64_t done = 0; done < rows; done += kMostRows) {
     const dim4 extents{1, static_cast<int>(std::min(kMostRows, rows - done)), 1, width};
-    const auto at = static_cast<system_addr_t>(done * width * tpu_data_type_size(type));
+    const std::int64_t before = done * width * tpu_data_type_size(type);
+    const auto at = static_cast<system_addr_t>(before);
     tpu_gdma_cpy_S2L(kFrom, from.address + at, &extents, nullptr, nullptr, type);
     fill(kFrom, extents, row, type,
          type == DT_FP32 ? lowest(type) : constant(-std::numeric_limits<float>::infinity(), type));
