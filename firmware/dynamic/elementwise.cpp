@@ -30,8 +30,6 @@ variable_t scalar(scalar_t value) {
   return variable;
 }
 
-bool is_byte(data_type_t type) { return type == DT_INT8 || type == DT_UINT8; }
-
 }  // namespace
 
 void conversion(const LocalRun& run) {

@@ -9,10 +9,6 @@
 namespace softtpu::dynamic {
 namespace {
 
-constexpr dim2 kOne{1, 1};  // no dilation
-
-bool is_byte(data_type_t type) { return type == DT_INT8 || type == DT_UINT8; }
-
 // ---- Convolution ----
 
 struct Window {

@@ -11,7 +11,6 @@
 namespace softtpu::dynamic {
 namespace {
 
-constexpr dim2 kOne{1, 1};
 constexpr padding_t kNoPadding{0, 0, 0, 0};
 
 // The least number of a type.
@@ -24,8 +23,6 @@ scalar_t lowest(data_type_t type) {
     default: return whole(0);
   }
 }
-
-bool is_byte(data_type_t type) { return type == DT_INT8 || type == DT_UINT8; }
 
 void maximum(local_addr_t to, local_addr_t from, const dim4& shape, dim2 kernel, data_type_t type) {
   tpu_bdc_fp_max_pool2d(to, from, &shape, &kernel, &kNoPadding, &kOne, &kOne, type, lowest(type));

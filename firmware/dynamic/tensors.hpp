@@ -32,7 +32,10 @@ struct LocalTensor {
   bool compact = false;
 };
 
+inline constexpr dim2 kOne{1, 1};  // of a stride or dilation: none
+
 data_type_t device_type(std::uint32_t type);
+inline bool is_byte(data_type_t type) { return type == DT_INT8 || type == DT_UINT8; }
 std::int64_t elements_of(const Extents& extents);
 std::vector<std::int64_t> packed_strides(const Extents& extents);
 

@@ -10,7 +10,6 @@ namespace {
 
 constexpr std::uint32_t kPlain = 0x0f00ffff, kWithHead = 0x1f00ffff;
 constexpr std::uint64_t kHeadBytes = 16;
-constexpr std::size_t kMostExtents = 8;
 
 // Reads the list from its beginning. What does not fit is kept as the first fault, and everything behind it reads as 0.
 class ListReader {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -12,6 +13,8 @@
 #include "runtime/base/result.hpp"
 
 namespace softtpu::bmodel {
+
+inline constexpr std::size_t kMostExtents = 8;
 
 enum class OperandKind : std::uint8_t { kTensor, kConstant, kShape };
 

@@ -13,7 +13,6 @@
 namespace softtpu::bmodel {
 namespace {
 
-constexpr std::size_t kMostExtents = 8;
 constexpr std::uint32_t kFloat32 = 0, kInt8 = 2, kInt32 = 6;
 constexpr std::uint32_t kOne = 0x3f800000;
 
