@@ -55,7 +55,7 @@ class InitCheck final : public Observer {
     here_ = capture_call_stack();
     if (findings_ == nullptr) return;
     marks_.clear();
-    result_ = find_elementwise_result(command);
+    result_ = find_followed_result(command);
     for_each_use(command, [&](const OperandUse& use) {
       if (use.reads && use.role.all && use.tensor.space != Space::kStatic) check(op, command, use);
     });
@@ -168,7 +168,7 @@ class InitCheck final : public Observer {
     if (!is_compiled()) note_cost(use.tensor, marks);
     if (result_ && result_->space == Space::kLocal) {
       if (marks_.empty()) marks_.resize(static_cast<std::size_t>(result_->shape.elements()));
-      return pass_marks(command, use.tensor.shape, marks, result_->shape, marks_);
+      return follow_marks(command, use.tensor, marks, *result_, marks_);
     }
     for (const std::uint8_t mark : std::set<std::uint8_t>(marks.begin(), marks.end())) {
       if (mark != 0) reached(op, use, tails_[mark - Shadow::kFirstTaint]);

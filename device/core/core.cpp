@@ -271,6 +271,16 @@ void Core::go_on_after(WaitResult meeting) {
   outcome_.text = fmt::format("core {} {} (command {})", place_.workitem, place_.page->wait_text(place_.workitem),
                               outcome_.commands);
   if (const std::string site = call_site(); !site.empty()) outcome_.text += ", at " + site;
+  if (schedule_ == nullptr) return;
+  const auto has_come = [this](const MessageWait& wait) {
+    return !waits_in_vain({ControlAction::kWaitMessage, wait.id, wait.count});
+  };
+  for (const Schedule::EngineWait& wait : schedule_->waits(has_come)) {
+    if (wait.instruction.empty()) continue;  // of a kernel: the line above says where it waits
+    outcome_.text += fmt::format(
+        "\n   {} waits at {} for {}", to_text(wait.engine), wait.instruction,
+        is_own_message(wait.message.id) ? "another engine of this core" : fmt::format("message {}", wait.message.id));
+  }
 }
 
 bool Core::waits_in_vain(const ControlCmd& cmd) const {

@@ -47,6 +47,22 @@ std::vector<MessageWait> Schedule::blocked_by(const HasCome& has_come) const {
   return waits;
 }
 
+std::vector<Schedule::EngineWait> Schedule::waits(const HasCome& has_come) const {
+  std::vector<EngineWait> all;
+  for (const Queue& queue : queues_) {
+    if (queue.empty() || !is_blocked(queue.front(), has_come)) continue;
+    const auto& wait = std::get<ControlCmd>(queue.front().command);
+    // A wait for the other unit of the same core belongs to the instruction behind it.
+    const auto named =
+        std::find_if(queue.commands.begin() + static_cast<std::ptrdiff_t>(queue.done), queue.commands.end(),
+                     [](const ScheduledCommand& one) { return !one.stack.step.empty(); });
+    all.push_back({queue.engine,
+                   {wait.message, wait.count},
+                   named == queue.commands.end() ? std::string_view() : named->stack.step});
+  }
+  return all;
+}
+
 const ScheduledCommand* Schedule::next(const HasCome& has_come) {
   able_.clear();
   for (Queue& queue : queues_) {

@@ -41,6 +41,13 @@ class Schedule {
   const ScheduledCommand* next(const HasCome& has_come);
   // The messages that all engines with work wait for; empty: one can go on, or none has work.
   std::vector<MessageWait> blocked_by(const HasCome& has_come) const;
+  // What each engine with work waits for now, where that is a message.
+  struct EngineWait {
+    Engine engine = Engine::kNone;
+    MessageWait message;
+    std::string_view instruction;  // that waits; empty: a call
+  };
+  std::vector<EngineWait> waits(const HasCome& has_come) const;
   void clear();
 
  private:

@@ -54,6 +54,44 @@ std::optional<Tensor> find_elementwise_result(const Command& command) {
       command);
 }
 
+namespace {
+
+// Of a product: whether the operand's rows are those of the result. Of others: nullopt.
+std::optional<bool> has_rows_of_result(const Command& command, const Tensor& operand) {
+  if (const auto* product = std::get_if<OkkMatmulCmd>(&command)) return operand == product->left;
+  if (const auto* product = std::get_if<OkkByteMatmulCmd>(&command)) return operand == product->left;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Tensor> find_followed_result(const Command& command) {
+  if (const auto* product = std::get_if<OkkMatmulCmd>(&command)) return product->output;
+  if (const auto* product = std::get_if<OkkByteMatmulCmd>(&command)) return product->output;
+  return find_elementwise_result(command);
+}
+
+void follow_marks(const Command& command, const Tensor& operand, const ElementMarks& from, const Tensor& result,
+                  ElementMarks& to) {
+  const auto by_rows = has_rows_of_result(command, operand);
+  if (!by_rows) return pass_marks(command, operand.shape, from, result.shape, to);
+  const auto columns = [](const Tensor& matrix) {
+    return static_cast<std::size_t>(matrix.shape.c) * static_cast<unsigned>(matrix.shape.w);
+  };
+  const std::size_t from_columns = columns(operand);
+  const std::size_t to_columns = columns(result);
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    if (from[i] == 0) continue;
+    const std::size_t row = i / from_columns;
+    const std::size_t column = i % from_columns;
+    if (*by_rows) {
+      for (std::size_t j = row * to_columns; j < std::min((row + 1) * to_columns, to.size()); ++j) to[j] = from[i];
+    } else {
+      for (std::size_t j = column; column < to_columns && j < to.size(); j += to_columns) to[j] = from[i];
+    }
+  }
+}
+
 void pass_marks(const Command& command, const Dim4& operand, const ElementMarks& from, const Dim4& result,
                 ElementMarks& to) {
   const CopyOrder order = order_of(command);

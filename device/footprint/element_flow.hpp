@@ -21,4 +21,10 @@ std::optional<Tensor> find_elementwise_result(const Command& command);
 void pass_marks(const Command& command, const Dim4& operand, const ElementMarks& from, const Dim4& result,
                 ElementMarks& to);
 
+// The same for products of BM1684 as well. Their instructions count whole channels of columns, so that networks compute
+// columns that nothing has written and nothing reads: a column of the result depends on that of the right matrix.
+std::optional<Tensor> find_followed_result(const Command& command);
+void follow_marks(const Command& command, const Tensor& operand, const ElementMarks& from, const Tensor& result,
+                  ElementMarks& to);
+
 }  // namespace softtpu

@@ -54,9 +54,9 @@ class OkkOperands {
     if (in.flag(is_constant)) return in.constant(addr, Dtype::kUint32);
     return aligned(addr, shape, Dtype::kUint32);
   }
-  Tensor source() const {
+  Tensor source(Dtype type = Dtype::kFp32) const {
     if (in.flag(Field::opd0_const)) in.refuse(Field::opd0_const, "is set: the operand of this function is a tensor");
-    return tensor(kOkkFirst, shape, Dtype::kFp32);
+    return tensor(kOkkFirst, shape, type);
   }
   bool words() const { return in.value(Field::res0_prec) == kOkkWord; }
   bool shifts_arithmetically() const { return in.flag(Field::shift_typ); }

@@ -6,14 +6,18 @@
 
 #include "device/instruction/okk_operands.hpp"
 #include "device/isa/op_names.hpp"
+#include "device/memory/static_tables.hpp"
 
 namespace softtpu::stream {
 namespace {
 
 // Where the chip's firmware has its tables (golden-bmodel/bm1684: lookups, taylor_exp).
 constexpr std::uint64_t kExpTable = 0x300400, kExpSeries = 0x300C00, kIntTable = 0x301300;
-// The same numbers, as compiled networks look them up.
-constexpr std::uint64_t kNetworkIntTable = 0x300000;
+// The same numbers, as compiled networks look them up, and those of uint8.
+constexpr std::uint64_t kNetworkIntTable = 0x300000, kNetworkByteTable = 0x300F00;
+// What DMA reads of the firmware's tables: 0, 1, 2 ... in single precision (networks with an argmax). How long the
+// table is on a chip is not known.
+constexpr std::uint64_t kNetworkSequence = 0x10301800;
 
 Issued okk_arithmetic(const OkkOperands& of) {
   const auto floats = [&](Op op, ArithMode mode) {
@@ -77,7 +81,7 @@ Issued okk_special(const OkkOperands& of) {
       return {Op::okk_bdc_taylor_exp, OkkTaylorCmd{of.dst(), of.source(), of.in.size(Field::opd1_n), true}};
     case 14:
       if (!of.words()) of.in.refuse(Field::res0_prec, "is no integer of 32 bits");
-      return {Op::okk_bdc_fp32_to_int32, OkkUnaryCmd{OkkUnaryMode::kToInt32, of.dst(), of.source()}};
+      return {Op::okk_bdc_fp32_to_int32, OkkUnaryCmd{OkkUnaryMode::kToInt32, of.dst(Dtype::kInt32), of.source()}};
     case 17: return {Op::okk_bdc_rsqrt, OkkUnaryCmd{OkkUnaryMode::kRsqrt, of.dst(), of.source()}};
     default: of.in.refuse_function();
   }
@@ -90,7 +94,7 @@ Issued okk_table(const OkkOperands& of) {
   if (!of.in.chip().l2_sram.contains(at)) of.in.refuse(Field::opd1_addr, "is no table that is known");
   const Dim4 words{1, 1, 1, OkkTableCmd::kWords};
   return {Op::okk_bdc_lookup_int32_to_fp32,
-          OkkTableCmd{of.dst(), of.tensor(kOkkFirst, of.shape, Dtype::kFp32),
+          OkkTableCmd{of.dst(), of.source(Dtype::kUint32),
                       Tensor{Space::kSystem, at, words, continuous_stride(words), Dtype::kUint32, true}}};
 }
 
@@ -98,8 +102,13 @@ Issued okk_lookup(const OkkOperands& of) {
   switch (of.in.value(Field::opd1_addr)) {
     case kIntTable:
     case kNetworkIntTable:
-      return {Op::okk_bdc_lookup_int32_to_fp32, OkkUnaryCmd{OkkUnaryMode::kLookupInt, of.dst(), of.source()}};
-    case kExpTable: return {Op::okk_bdc_lookup_exp, OkkUnaryCmd{OkkUnaryMode::kLookupExp, of.dst(), of.source()}};
+      return {Op::okk_bdc_lookup_int32_to_fp32,
+              OkkUnaryCmd{OkkUnaryMode::kLookupInt, of.dst(), of.source(Dtype::kUint32)}};
+    case kNetworkByteTable:
+      return {Op::okk_bdc_lookup_int32_to_fp32,
+              OkkUnaryCmd{OkkUnaryMode::kLookupByte, of.dst(), of.source(Dtype::kUint32)}};
+    case kExpTable:
+      return {Op::okk_bdc_lookup_exp, OkkUnaryCmd{OkkUnaryMode::kLookupExp, of.dst(), of.source(Dtype::kUint32)}};
     default: return okk_table(of);
   }
 }
@@ -152,13 +161,15 @@ Issued okk_convolution(const OkkOperands& of) {
   cmd.output = of.dst();
   cmd.input =
       of.tensor(kOkkFirst, {of.shape.n, channels, in.size(Field::opd0_h), in.size(Field::opd0_w)}, Dtype::kFp32);
-  if (in.flag(Field::opd1_const)) in.refuse_results(Field::opd1_const, "is set: the weights are a constant");
-  const Dim4 pairs{(channels + 1) / 2, of.shape.c, cmd.window.kernel.h, cmd.window.kernel.w};
-  const bool constant = in.flag(Field::opd1_const);
-  Tensor weight =
-      constant ? in.tensor_at(0, pairs, Dtype::kFp32, Layout::kCompact) : of.tensor(kOkkSecond, pairs, Dtype::kFp32);
-  if (!constant && in.layout_of(kOkkSecond) == Layout::kAligned)
-    weight = in.tensor_at(of.local_address(Field::opd1_addr), pairs, Dtype::kFp32, Layout::kCompact);
+  if (in.size(Field::tsk_opd_num) == kOperandsWithBias) cmd.bias = of.per_channel(Field::opd2_addr, of.shape.c);
+  if (in.flag(Field::opd1_const)) {
+    cmd.constant = std::bit_cast<float>(static_cast<std::uint32_t>(in.value(Field::opd1_addr)));
+    return {Op::okk_bdc_conv2d, cmd};
+  }
+  const Dim4 pairs{cmd.pairs(), of.shape.c, cmd.window.kernel.h, cmd.window.kernel.w};
+  Tensor weight = in.layout_of(kOkkSecond) == Layout::kAligned
+                      ? in.tensor_at(of.local_address(Field::opd1_addr), pairs, Dtype::kFp32, Layout::kCompact)
+                      : of.tensor(kOkkSecond, pairs, Dtype::kFp32);
   for (std::int64_t* step : {&weight.stride.n, &weight.stride.c, &weight.stride.h, &weight.stride.w}) *step *= 2;
   weight.natural = false;
   cmd.even = weight;
@@ -167,7 +178,6 @@ Issued okk_convolution(const OkkOperands& of) {
     cmd.odd->addr += sizeof(float);
     cmd.odd->shape.n = channels / 2;
   }
-  if (in.size(Field::tsk_opd_num) == kOperandsWithBias) cmd.bias = of.per_channel(Field::opd2_addr, of.shape.c);
   return {Op::okk_bdc_conv2d, cmd};
 }
 
@@ -262,6 +272,10 @@ Issued okk_dma(const Operands& in) {
     const std::uint64_t at = in.value(which.addr);
     Tensor tensor{
         local ? Space::kLocal : Space::kSystem, local ? at - chip.local_mem.start : at, shape, {}, width->type, false};
+    if (which.addr == Field::src_addr && at - kNetworkSequence < okk_static_offset::kSequenceWords * sizeof(float)) {
+      tensor.space = Space::kStatic;
+      tensor.addr = okk_static_offset::kSequence + (at - kNetworkSequence);
+    }
     if (in.flag(Field::stride_enable)) {
       const auto stride = [&](Field field) { return static_cast<int>(static_cast<std::int32_t>(in.value(field))); };
       tensor.stride = {stride(which.n), stride(which.c), stride(which.h), stride(which.w)};

@@ -126,7 +126,11 @@ Issued packed_convolution(const OkkOperands& of) {
   cmd.weight_type = byte_type(in.flag(Field::opd1_sign));
   cmd.output = packed_tensor(of, kOkkResult, of.shape, Dtype::kUint8);
   cmd.input = layer_input(of, cmd.input_channels);
-  if (in.flag(Field::opd1_const)) in.refuse_results(Field::opd1_const, "is set: the weights are a constant");
+  cmd.bias = bias_of(of);
+  if (in.flag(Field::opd1_const)) {
+    cmd.weight = in.constant(Field::opd1_addr, Dtype::kUint8);
+    return {Op::okk_bdc_conv2d, cmd};
+  }
   if (in.layout_of(kOkkSecond) != Layout::kGiven) in.refuse(Field::opd1_str, "gives the weights no strides");
   // The strides of the instruction count words: from one word of input channels to the next (that of N), an output
   // channel, a row and a tap of the kernel.
@@ -134,10 +138,9 @@ Issued packed_convolution(const OkkOperands& of) {
   const Dim4 words{(cmd.input_channels + kBytesPerWord - 1) / kBytesPerWord, of.shape.c, cmd.window.kernel.h,
                    cmd.window.kernel.w};
   cmd.weight = Operands::local(
-      in.flag(Field::opd1_const) ? 0 : of.local_address(Field::opd1_addr), words,
+      of.local_address(Field::opd1_addr), words,
       {stride(Field::opd1_n_str), stride(Field::opd1_c_str), stride(Field::opd1_h_str), stride(Field::opd1_w_str)},
       Dtype::kUint32, false);
-  cmd.bias = bias_of(of);
   return {Op::okk_bdc_conv2d, cmd};
 }
 

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "device/memory/lane_slice.hpp"
+#include "device/memory/overlap.hpp"
 #include "device/numeric/by_type.hpp"
 
 namespace softtpu {
@@ -49,6 +50,8 @@ ShortLanes::ShortLanes(const Memories& mem, const Tensor& dst)
   if (dst.space != Space::kLocal || shape_.c <= kFewLanes || shape_.c > mem.chip().npu_num) return;
   const std::int64_t in_lane = std::int64_t{shape_.n} * shape_.h * shape_.w;
   if (in_lane < 1 || in_lane > kMostInLane || in_lane * shape_.c > kMostElements) return;
+  // Results that lie upon each other may be read again, as sums that go on are.
+  if (!writes_each_byte_once(mem.chip(), dst)) return;
   in_lane_ = static_cast<int>(in_lane);
   last_ = shape_.c;
   if (lane_slice == nullptr) return;

@@ -284,10 +284,21 @@ constexpr auto kOkkExpSeries = [] {
   return words;
 }();
 
+template <std::size_t kCount>
+constexpr std::array<std::uint32_t, kCount> counted() {
+  std::array<std::uint32_t, kCount> words{};
+  for (std::size_t i = 0; i < kCount; ++i) words[i] = std::bit_cast<std::uint32_t>(static_cast<float>(i));
+  return words;
+}
+constexpr auto kOkkByteTable = counted<256>();
+constexpr auto kOkkSequence = counted<okk_static_offset::kSequenceWords>();
+
 constexpr StaticTable kOkkTables[] = {
     {"int_table", okk_static_offset::kIntTable, kOkkIntTable},
     {"exp_table", okk_static_offset::kExpTable, kOkkExpTable},
     {"exp_series", okk_static_offset::kExpSeries, kOkkExpSeries},
+    {"byte_table", okk_static_offset::kByteTable, kOkkByteTable},
+    {"sequence", okk_static_offset::kSequence, kOkkSequence},
 };
 
 }  // namespace

@@ -57,6 +57,10 @@ namespace okk_static_offset {
 inline constexpr std::uint32_t kIntTable = 0x0;     // f32 of the index as int8
 inline constexpr std::uint32_t kExpTable = 0x400;   // e to the index as int8
 inline constexpr std::uint32_t kExpSeries = 0x800;  // 1 / k!, one more than kMaxOkkSeries
+// Those that compiled networks alone use.
+inline constexpr std::uint32_t kByteTable = 0x1000;  // f32 of the index as uint8
+inline constexpr std::uint32_t kSequence = 0x1400;   // 0, 1, 2 ... as f32
+inline constexpr std::uint32_t kSequenceWords = 4096;
 }  // namespace okk_static_offset
 
 }  // namespace softtpu

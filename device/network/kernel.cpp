@@ -94,8 +94,9 @@ class Run {
     core_.submit(Op::tpu_sync_all, ControlCmd{ControlAction::kSync, LaunchPage::kAllEngines, kAllCores});
   }
   void take(const msg::NetworkGroup& step) {
-    const auto program = find(step);
-    if (program != nullptr && !step.is_check) carry_out(*program, step.keeps);
+    std::vector<bmodel::LocalStore> stores;
+    const auto program = find(step, stores);
+    if (program != nullptr && !step.is_check) carry_out(*program, step.keeps, stores);
   }
 
   void refuse(const std::string& why) { core_.fault(ErrorKind::kUsage, "the network cannot run: " + why); }
@@ -119,8 +120,30 @@ class Run {
     }
   }
 
+  // A part of a layer's result, from local memory.
+  void store(const bmodel::LocalStore& what) {
+    static constexpr std::string_view kName = "copy of a layer's result";
+    CallStack stack;
+    stack.step = kName;
+    const CallStackScope site(stack);
+    const InstructionScope instructions;
+    const Chip& chip = core_.chip();
+    const Dtype type = what.element_bytes == 1   ? Dtype::kUint8
+                       : what.element_bytes == 2 ? Dtype::kUint16
+                                                 : Dtype::kUint32;
+    const Dim4 shape{static_cast<int>(what.n), static_cast<int>(what.c), static_cast<int>(what.h),
+                     static_cast<int>(what.w)};
+    const int npu = chip.npu_of(what.address);
+    const Stride4 stride =
+        what.aligned != 0 ? aligned_stride(chip, npu, shape, type) : compact_stride(chip, npu, shape);
+    core_.submit(
+        Op::tpu_gdma_cpy_L2S,
+        DmaCopyCmd{CopyOrder::kNchw, Tensor{Space::kSystem, what.to(), shape, continuous_stride(shape), type, true},
+                   Tensor{Space::kLocal, what.address, shape, stride, type, what.aligned != 0}});
+  }
+
   // Null: the network has been refused.
-  std::shared_ptr<const Program> find(const msg::NetworkGroup& group) {
+  std::shared_ptr<const Program> find(const msg::NetworkGroup& group, std::vector<bmodel::LocalStore>& stores) {
     const auto tiu = stream_at(group.tiu);
     const auto dma = stream_at(group.dma);
     const auto sdma = stream_at(group.sdma);
@@ -128,6 +151,7 @@ class Run {
     if (!tiu || !dma || !sdma || !table) return nullptr;
     const std::vector<bmodel::LayerRange> layers =
         table->empty() ? std::vector<bmodel::LayerRange>() : bmodel::unpack_layers(*table);
+    stores = bmodel::unpack_stores(*table);
     auto program = programs_.find(core_.chip(), {*tiu, *dma, *sdma}, areas_, layers);
     if (program) return *std::move(program);
     refuse(program.error().text);
@@ -142,8 +166,10 @@ class Run {
     return std::nullopt;
   }
 
-  void carry_out(const Program& program, const std::vector<msg::NetworkCopy>& keeps) {
+  void carry_out(const Program& program, const std::vector<msg::NetworkCopy>& keeps,
+                 const std::vector<bmodel::LocalStore>& stores) {
     const auto last_writes = find_last_writes(program, keeps);
+    const auto completions = find_completions(program, stores);
     CallStack stack;
     const CallStackScope site(stack);
     const InstructionScope instructions;
@@ -154,7 +180,31 @@ class Run {
       if (core_.faulted()) return;
       const auto [first, end] = last_writes.equal_range(i);
       for (auto keep = first; keep != end; ++keep) copy(keep->second);
+      const auto [first_store, end_store] = completions.equal_range(i);
+      for (auto one = first_store; one != end_store && !core_.faulted(); ++one) store(*one->second);
     }
+  }
+
+  // Behind which step each part is complete.
+  static std::multimap<std::size_t, const bmodel::LocalStore*> find_completions(
+      const Program& program, const std::vector<bmodel::LocalStore>& stores) {
+    std::multimap<std::size_t, const bmodel::LocalStore*> found;
+    if (stores.empty()) return found;
+    std::map<std::uint32_t, std::size_t> tiu;
+    std::map<std::uint32_t, std::size_t> dma;
+    for (std::size_t i = 0; i < program.steps.size(); ++i) {
+      const ProgramStep& step = program.steps[i];
+      if (step.tiu != 0) tiu[step.tiu] = i;
+      if (step.dma != 0) dma[step.dma] = i;
+    }
+    // What issues no command, as a nop, is complete with what stands before it.
+    const auto step_of = [](const std::map<std::uint32_t, std::size_t>& steps, std::uint32_t number) {
+      const auto behind = steps.upper_bound(number);
+      return number == 0 || behind == steps.begin() ? std::size_t{0} : std::prev(behind)->second;
+    };
+    for (const bmodel::LocalStore& one : stores)
+      found.emplace(std::max(step_of(tiu, one.tiu), step_of(dma, one.dma)), &one);
+    return found;
   }
 
   // Behind which step each tensor that is kept is complete. What nothing writes is complete before the first one.

@@ -120,8 +120,10 @@ class Maker {
     auto issued = translator_.translate(instruction);
     if (!issued) return placed(issued.error(), unit, instructions, index);
     if (!*issued) return {};
-    program_.steps.push_back(
-        {(*issued)->op, std::move((*issued)->command), keep(name_of(instruction) + layer_of(instruction, layers_))});
+    ProgramStep& step = program_.steps.emplace_back(ProgramStep{
+        (*issued)->op, std::move((*issued)->command), keep(name_of(instruction) + layer_of(instruction, layers_))});
+    if (unit == Unit::kTiu) step.tiu = instruction.id();
+    if (unit == Unit::kDma) step.dma = instruction.id();
     return {};
   }
 

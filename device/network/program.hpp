@@ -30,6 +30,7 @@ struct ProgramStep {
   Op op{};
   Command command;
   std::string_view instruction;
+  std::uint32_t tiu = 0, dma = 0;  // the number of that instruction, of its unit
 };
 
 struct Program {

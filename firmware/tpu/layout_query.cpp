@@ -54,6 +54,12 @@ int tpu_eu_num(data_type_t dtype) {
   // Two 4-bit elements share a byte.
   return size_of(type) == 0 ? 2 * call.chip().eu_bytes : call.chip().eu_num(type);
 }
+dim2 tpu_cube_shape(data_type_t dtype) {
+  const Call call(Op::tpu_cube_shape);
+  if (dtype == DT_INT8 || dtype == DT_UINT8) return {64, 4};
+  if (dtype == DT_FP16 || dtype == DT_BFP16) return {32, 4};
+  return {1, 4};
+}
 int tpu_gdma_shape_limit(int dim) {
   const Call call(Op::tpu_gdma_shape_limit);
   const bool dimension = dim >= TENSOR_N_DIM && dim <= TENSOR_W_DIM;

@@ -97,7 +97,7 @@ bool bmrt_load_bmodel(void* p_bmrt, const char* bmodel_path) try {
   SOFTTPU_RUNTIME(p_bmrt, false);
   const auto file = open_file(bmodel_path);
   if (!file) return refuse(__func__, file.error().text);
-  const auto loaded = runtime->load((*file)->bytes());
+  const auto loaded = runtime->load((*file)->bytes(), bmodel_path);
   return loaded ? true : refuse(__func__, fmt::format("{}: {}", bmodel_path, loaded.error().text));
 } catch (...) {
   return softtpu::caught(__func__);

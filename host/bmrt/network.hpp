@@ -93,6 +93,7 @@ class Network {
       std::uint32_t id = 0, list_bytes = 0;
       std::size_t groups_before = 0;
       std::shared_ptr<WalkerModule> walker;
+      bool gathers_rows = false;
     };
     std::vector<Dynamic> dynamic_parts;
     bool is_written_at_once(const std::string& output) const;
@@ -100,6 +101,7 @@ class Network {
     std::vector<std::uint64_t> context_pieces;
     std::vector<msg::NetworkArea> areas;
     std::vector<std::vector<msg::NetworkGroup>> groups;  // of each core
+    std::vector<std::vector<bmodel::Layer>> layers;      // of each group of the first core
     std::vector<bm_shape_t> input_shapes, output_shapes;
     std::vector<bm_device_mem_t> input_mems, output_mems;
   };
@@ -110,6 +112,8 @@ class Network {
                               const Show& show);
   Result<Stage> load_stage(MemorySource& memory, const bmodel::Stage& stage, Walkers& walkers, SharedContext* shared);
   Result<void> load_groups(MemorySource& source, const bmodel::Stage& stage, Stage& loaded);
+  bm_status_t show_local(bm_handle_t handle, const Stage& of, const bm_tensor_t* inputs, const bm_tensor_t* outputs,
+                         const Show& show);
   Result<msg::MemoryRange> load_layers(bm_handle_t handle, const bmodel::Stage& stage,
                                        const bmodel::CommandGroup& group, Stage& loaded);
   Result<void> place_apart(MemorySource& source, const bmodel::Stage& stage, Stage& loaded);
@@ -124,16 +128,20 @@ class Network {
     bm_tensor_t* output = nullptr;  // the program's, which gets the shape
   };
   using KnownTensors = std::map<std::string, KnownTensor>;
+  bm_status_t gather_rows(bm_handle_t handle, const bmodel::Tensor& kind, const KnownTensor& table,
+                          const KnownTensor& indices, std::uint64_t to) const;
   bm_status_t launch_mixed(bm_handle_t handle, const Stage& of, const bm_tensor_t* inputs, bm_tensor_t* outputs) const;
   bm_status_t run_dynamic(bm_handle_t handle, const Stage& of, const Stage::Dynamic& part, KnownTensors& known) const;
   void describe();
   std::uint64_t place(const Stage& stage, std::uint64_t address) const;
   std::vector<msg::NetworkStep> steps_of(const Stage& stage, const bm_tensor_t* inputs, const bm_tensor_t* outputs,
-                                         const std::vector<msg::NetworkCopy>& keeps) const;
+                                         const std::vector<msg::NetworkCopy>& keeps,
+                                         std::span<const msg::MemoryRange> tables = {}) const;
   // The groups from `first` to those before `behind` alone: inputs go in with the first ones, outputs come out behind
   // the last ones.
   std::vector<msg::NetworkStep> steps_of(const Stage& stage, const bm_tensor_t* inputs, const bm_tensor_t* outputs,
-                                         const std::vector<msg::NetworkCopy>& keeps, std::size_t first,
+                                         const std::vector<msg::NetworkCopy>& keeps,
+                                         std::span<const msg::MemoryRange> tables, std::size_t first,
                                          std::size_t behind) const;
   bm_status_t issue(bm_handle_t handle, const std::vector<msg::NetworkStep>& steps, bool wait, int core = 0) const;
   msg::NetworkCall call(std::vector<msg::NetworkStep> steps) const;

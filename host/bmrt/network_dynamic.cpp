@@ -67,6 +67,15 @@ Result<void> Network::load_dynamic(MemorySource& source, const bmodel::Stage& st
   loaded.context_pieces = stage.context_pieces;
   loaded.coefficient_address = stage.coefficient_address;
   for (const bmodel::DynamicPart& part : stage.dynamic_parts) {
+    if (part.gathers_rows) {
+      Stage::Dynamic& made = loaded.dynamic_parts.emplace_back();
+      made.inputs = part.inputs;
+      made.outputs = part.outputs;
+      made.id = part.id;
+      made.groups_before = part.groups_before;
+      made.gathers_rows = true;
+      continue;
+    }
     auto walker = walkers.find(part);
     if (!walker) {
       if (walker.error().kind != ErrorKind::kUnsupported) return walker.error();
@@ -92,6 +101,32 @@ Result<void> Network::load_dynamic(MemorySource& source, const bmodel::Stage& st
   return {};
 }
 
+// What the chip's firmware does for this one layer: the processor reads the numbers, and DMA copies a row for each.
+bm_status_t Network::gather_rows(bm_handle_t handle, const bmodel::Tensor& kind, const KnownTensor& table,
+                                 const KnownTensor& indices, std::uint64_t to) const {
+  const auto elements = [](const bm_shape_t& shape, int from) {
+    std::uint64_t count = 1;
+    for (int i = from; i < shape.num_dims; ++i) count *= static_cast<std::uint64_t>(shape.dims[i]);
+    return count;
+  };
+  const std::uint64_t row = elements(table.shape, 1) * static_cast<unsigned>(bmodel::bits_of(kind.type)) / 8;
+  std::vector<std::int32_t> numbers(elements(indices.shape, 0));
+  if (bm_thread_sync(handle) != BM_SUCCESS) return BM_ERR_FAILURE;
+  bm_device_mem_t memory = to_memory(indices.address, numbers.size() * sizeof(std::int32_t));
+  if (!numbers.empty() && bm_memcpy_d2s(handle, numbers.data(), memory) != BM_SUCCESS) return BM_ERR_FAILURE;
+  std::vector<msg::NetworkStep> steps;
+  for (const std::int32_t number : numbers) {
+    if (number < 0 || number >= table.shape.dims[0]) {
+      bmlib_log("bmrt", BMLIB_LOG_ERROR, "network \"%s\": index %d of its gather is outside 0..%d.\n", name_.c_str(),
+                number, table.shape.dims[0] - 1);
+      return BM_ERR_PARAM;
+    }
+    steps.push_back(msg::NetworkCopy{to, table.address + static_cast<std::uint64_t>(number) * row, row});
+    to += row;
+  }
+  return issue(handle, steps, true);
+}
+
 // Static parts run up to a dynamic one, whose tensors are then complete.
 bm_status_t Network::launch_mixed(bm_handle_t handle, const Stage& of, const bm_tensor_t* inputs,
                                   bm_tensor_t* outputs) const {
@@ -108,14 +143,14 @@ bm_status_t Network::launch_mixed(bm_handle_t handle, const Stage& of, const bm_
   std::size_t done = 0;
   for (const Stage::Dynamic& part : of.dynamic_parts) {
     if (part.groups_before > done) {
-      const auto steps = steps_of(of, inputs, outputs, {}, done, part.groups_before);
+      const auto steps = steps_of(of, inputs, outputs, {}, {}, done, part.groups_before);
       if (const bm_status_t status = issue(handle, steps, false); status != BM_SUCCESS) return status;
       done = part.groups_before;
     }
     if (const bm_status_t status = run_dynamic(handle, of, part, known); status != BM_SUCCESS) return status;
   }
   if (done == groups) return BM_SUCCESS;
-  return issue(handle, steps_of(of, inputs, outputs, {}, done, groups), false);
+  return issue(handle, steps_of(of, inputs, outputs, {}, {}, done, groups), false);
 }
 
 // Inputs are read where the program has them.
@@ -125,6 +160,12 @@ bm_status_t Network::run_dynamic(bm_handle_t handle, const Stage& of, const Stag
     return known.try_emplace(tensor.name, KnownTensor{place(of, tensor.address), to_shape(tensor.shape), nullptr})
         .first->second;
   };
+  if (part.gathers_rows) {
+    KnownTensor& result = find(part.outputs[0]);
+    result.shape = to_shape(part.outputs[0].shape);
+    if (result.output != nullptr) result.output->shape = result.shape;
+    return gather_rows(handle, part.inputs[0], find(part.inputs[0]), find(part.inputs[1]), result.address);
+  }
   Block block;
   block.add(part.list.address());
   block.add((part.list_bytes + 3) / 4);

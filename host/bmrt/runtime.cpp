@@ -49,15 +49,18 @@ Result<void> check_chip(bm_handle_t handle, const bmodel::Model& model) {
 
 }  // namespace
 
-Result<void> Runtime::load(std::span<const std::uint8_t> file) {
+Result<void> Runtime::load(std::span<const std::uint8_t> file, const std::string& path) {
   MemorySource own(handle());
-  return load(file, own);
+  return load(file, own, {}, path);
 }
 
-Result<void> Runtime::load(std::span<const std::uint8_t> file, MemorySource& memory, const bmodel::Decrypt& decrypt) {
+Result<void> Runtime::load(std::span<const std::uint8_t> file, MemorySource& memory, const bmodel::Decrypt& decrypt,
+                           const std::string& path) {
   auto model = bmodel::read_model(file, decrypt);
   if (!model) return model.error();
+  const std::string beside = path.empty() ? std::string() : bmodel::read_map_beside(path);
   for (bmodel::Network& network : model->networks) {
+    for (bmodel::Stage& stage : network.stages) bmodel::try_tensor_map(stage, beside);
     if (network.name != map.network || map.stage >= network.stages.size()) continue;
     if (auto used = bmodel::use_tensor_map(network.stages[map.stage], map.json); !used) return used;
   }

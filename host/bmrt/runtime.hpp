@@ -23,8 +23,10 @@ class Runtime {
   const std::vector<bm_handle_t>& handles() const { return handles_; }
 
   // All networks of a file, or none.
-  Result<void> load(std::span<const std::uint8_t> file);
-  Result<void> load(std::span<const std::uint8_t> file, MemorySource& memory, const bmodel::Decrypt& decrypt = {});
+  // `path`: where the file lies, with what the compiler has written beside it.
+  Result<void> load(std::span<const std::uint8_t> file, const std::string& path = {});
+  Result<void> load(std::span<const std::uint8_t> file, MemorySource& memory, const bmodel::Decrypt& decrypt = {},
+                    const std::string& path = {});
   // Null: there is none.
   std::shared_ptr<Network> find(const char* name) const;
   std::shared_ptr<Network> find(std::size_t index) const;

@@ -180,22 +180,36 @@ class Reader {
     const Bytes lists = this->part(from.binary_ir(), where + ": the lists of layers");
     if (part.ir_offset() <= lists.size() && part.ir_len() <= lists.size() - part.ir_offset())
       read.list = lists.subspan(part.ir_offset(), part.ir_len());
-    const std::string why = why_not(read, stage.cores);
+    read.gathers_rows = chip_ == "BM1684" && gathers_rows(read);
+    const std::string why = read.gathers_rows ? std::string() : why_not(read, stage.cores);
     if (!why.empty())
       read.fault = fmt::format("part {} needs the chip's firmware{}{}", part.id(), layers_of(part, stage), why);
     read.groups_before = stage.groups.size();
-    if (!read.list.empty() && is_known_chip() && stage.cores == 1)
+    if (read.gathers_rows || (!read.list.empty() && is_known_chip() && stage.cores == 1))
       return stage.dynamic_parts.push_back(std::move(read));
     stage.left_out.push_back(std::move(read.fault));
   }
 
   bool is_known_chip() const { return chip_ == "BM1684X"; }
 
+  static bool gathers_rows(const DynamicPart& part) {
+    if (part.inputs.size() != 2 || part.outputs.size() != 1) return false;
+    const Tensor& table = part.inputs[0];
+    const Tensor& indices = part.inputs[1];
+    const Tensor& result = part.outputs[0];
+    if (table.shape.empty() || table.type != result.type || bits_of(table.type) % 8 != 0 ||
+        indices.type != DataType::kInt32)
+      return false;
+    std::vector<std::uint64_t> wanted = indices.shape;
+    wanted.insert(wanted.end(), table.shape.begin() + 1, table.shape.end());
+    return wanted == result.shape && is_row_gather_of_bm1684(part.list, indices.bytes / sizeof(std::int32_t));
+  }
+
   // ": ..." with the layers that softtpu's own module does not carry out.
   std::string why_not(const DynamicPart& part, std::uint32_t cores) const {
     if (part.list.empty()) return ": it has no list of layers";
     if (cores > 1) return fmt::format(": it is compiled for {} cores", cores);
-    if (!is_known_chip()) return ": lists of layers are known for BM1684X only";
+    if (!is_known_chip()) return ": lists of layers are known for BM1684X only, but one that gathers rows on BM1684";
     const auto list = read_layer_list(part.list, part.inputs.size(), part.outputs.size());
     if (!list) return ": " + list.error().text;
     std::vector<ShapedTensor> inputs;
@@ -333,8 +347,6 @@ class Reader {
 
 }  // namespace
 
-namespace {
-
 std::optional<DataType> type_named(const std::string& mlir) {
   constexpr std::pair<std::string_view, DataType> kNames[] = {
       {"f32", DataType::kFloat32}, {"f16", DataType::kFloat16}, {"bf16", DataType::kBfloat16},
@@ -347,8 +359,6 @@ std::optional<DataType> type_named(const std::string& mlir) {
   }
   return std::nullopt;
 }
-
-}  // namespace
 
 void add_layers(Stage& stage, std::vector<Layer> layers) {
   std::set<std::string> known;
@@ -371,6 +381,13 @@ void add_layers(Stage& stage, std::vector<Layer> layers) {
     }
   }
   stage.layers = std::move(layers);
+}
+
+bool try_tensor_map(Stage& stage, std::string_view json) {
+  Stage with = stage;
+  if (json.empty() || !use_tensor_map(with, json) || with.layers.size() <= stage.layers.size()) return false;
+  stage = std::move(with);
+  return true;
 }
 
 Result<void> use_tensor_map(Stage& stage, std::string_view json) {

@@ -33,6 +33,8 @@ enum class DataType : std::uint8_t {
 // Bits of one element; "f32" ...
 int bits_of(DataType type);
 std::string_view to_text(DataType type);
+// By the name in a map of tensors, "si8"; nullopt: none of these.
+std::optional<DataType> type_named(const std::string& mlir);
 
 // An input, an output, or a tensor between two parts of a network. The network reads an input as
 // round(value * scale + zero_point), and an output stands for (value - zero_point) * scale.
@@ -68,6 +70,7 @@ struct DynamicPart {
   Bytes list;                           // layer_list.hpp
   std::vector<Tensor> inputs, outputs;  // with their greatest shapes
   std::size_t groups_before = 0;        // of the stage's command groups that run before it
+  bool gathers_rows = false;            // BM1684: of the first input, by the numbers in the second
   std::string fault;                    // why softtpu's own layers do not carry it out; empty: they do
 };
 
@@ -122,6 +125,8 @@ struct Model {
 void add_layers(Stage& stage, std::vector<Layer> layers);
 // The same of a file that the compiler has written beside the network. An error says why it is no map of this stage.
 Result<void> use_tensor_map(Stage& stage, std::string_view json);
+// Whether the stage has no map, or one with fewer layers, and this one is its: then it has this one.
+bool try_tensor_map(Stage& stage, std::string_view json);
 
 // Makes plain bytes of encrypted ones.
 using Decrypt = std::function<Result<std::vector<std::uint8_t>>(Bytes)>;

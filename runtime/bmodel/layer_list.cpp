@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 namespace softtpu::bmodel {
@@ -298,6 +299,39 @@ Result<LayerList> read_layer_list(std::span<const std::uint8_t> bytes, std::size
   if (!reader.failed() && reader.rest() != 0) reader.fail(fmt::format("{} bytes belong to nothing", reader.rest()));
   if (reader.failed()) return Error{ErrorKind::kUsage, "its list of layers is damaged: " + reader.fault()};
   return list;
+}
+
+bool is_row_gather_of_bm1684(std::span<const std::uint8_t> bytes, std::uint64_t count) {
+  constexpr std::size_t kWords = 29;
+  std::array<std::uint32_t, kWords> words{};
+  if (bytes.size() != sizeof(words)) return false;
+  std::memcpy(words.data(), bytes.data(), sizeof(words));
+  // Numbers of the tensors, then the head of a group with one layer.
+  const std::uint32_t table = words[0];
+  const std::uint32_t indices = words[1];
+  const std::uint32_t result = words[2];
+  constexpr std::uint32_t kHead = 0x220102FF;  // two inputs, one output
+  const bool heads = words[3] == 1 && words[4] == 0 && words[5] == 1U << 16 && words[6] == kHead &&
+                     (words[7] & 0xFF) == 1 && words[9] == table && words[10] == indices && words[11] >> 16 == result;
+  // [8]: rows of a slice, [19] and [20]: a buffer, [21]: the axis.
+  constexpr std::uint32_t kGather = 96;
+  constexpr std::array<std::pair<std::size_t, std::uint32_t>, 14> kRecorded{{{12, kGather},
+                                                                             {13, 0},
+                                                                             {14, 0},
+                                                                             {15, 0},
+                                                                             {16, 24},
+                                                                             {17, 0},
+                                                                             {18, 0},
+                                                                             {21, 0},
+                                                                             {23, 1},
+                                                                             {24, 0},
+                                                                             {25, 1},
+                                                                             {26, 1},
+                                                                             {27, 1},
+                                                                             {28, 2}}};
+  return heads && words[22] == count && std::all_of(kRecorded.begin(), kRecorded.end(), [&](const auto& one) {
+           return words[one.first] == one.second;
+         });
 }
 
 std::string name_of_layer(std::uint32_t type) {

@@ -74,6 +74,10 @@ struct LayerList {
 // Reads a part's list, which has to end where the list ends. Views point into `bytes`.
 Result<LayerList> read_layer_list(std::span<const std::uint8_t> bytes, std::size_t inputs, std::size_t outputs);
 
+// Whether a part's list of BM1684, whose layout is another one, is one layer that gathers the rows of its first input
+// by the `count` numbers of its second. One such list has been recorded; only what it has counts as one.
+bool is_row_gather_of_bm1684(std::span<const std::uint8_t> bytes, std::uint64_t count);
+
 // "top-k (57)"; of an unknown number "a layer of type 300".
 std::string name_of_layer(std::uint32_t type);
 

@@ -2,10 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <optional>
+#include <type_traits>
+#include <utility>
 
 #include "runtime/base/json_tree.hpp"
 
@@ -16,6 +22,7 @@ using Json = nlohmann::json;
 
 constexpr std::uint64_t kGlobalStart = 0x1'0000'0000;
 constexpr std::size_t kMostLabel = 200;
+constexpr std::uint32_t kStores = 0xFFFFFFFF;  // in place of a label's length: stores follow
 
 std::string text_of(const Json& item, const char* name) {
   const auto found = item.find(name);
@@ -56,6 +63,66 @@ std::optional<LayerTensor> read_result(const Json& item) {
   return tensor;
 }
 
+// The numbers of "<1x8x1x16x16>" or of "[0:1, 0:8, 0:1, 0:16, 0:16]".
+std::vector<std::uint32_t> numbers_in(std::string_view text) {
+  std::vector<std::uint32_t> numbers;
+  while (!text.empty()) {
+    std::uint32_t number = 0;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (read.ec == std::errc()) numbers.push_back(number);
+    text.remove_prefix(read.ec == std::errc() ? static_cast<std::size_t>(read.ptr - text.data()) : 1);
+  }
+  return numbers;
+}
+
+// 0: more than any memory has.
+template <class Extents>
+std::uint64_t elements_of(const Extents& extents) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 40;
+  std::uint64_t elements = 1;
+  for (const std::uint64_t extent : extents) {
+    if (extent > kMost / elements) return 0;
+    elements *= extent;
+    if (elements == 0) return 0;
+  }
+  return elements;
+}
+
+std::optional<LocalPart> read_local(const Json& item) {
+  constexpr std::size_t kDimensions = 5, kDepth = 2;
+  const std::string layout = text_of(item, "layout");
+  LocalPart part;
+  part.name = text_of(item, "name");
+  part.aligned = layout == "eu_align";
+  const std::uint64_t address = number_of(item, "address");
+  LayerTensor stored;
+  if (part.name.empty() || (!part.aligned && layout != "compact") || address >= kGlobalStart ||
+      !read_type(text_of(item, "memory_type"), stored))
+    return std::nullopt;
+  part.type = stored.type;
+  part.address = static_cast<std::uint32_t>(address);
+  const auto whole = numbers_in(text_of(item, "reshape"));
+  const auto slice = numbers_in(text_of(item, "slice"));
+  if (whole.size() != kDimensions || slice.size() != 2 * kDimensions) return std::nullopt;
+  for (std::size_t i = 0; i < kDimensions; ++i) {
+    part.whole[i] = whole[i];
+    part.begin[i] = slice[2 * i];
+    part.end[i] = slice[2 * i + 1];
+    if (part.begin[i] >= part.end[i] || part.end[i] > part.whole[i]) return std::nullopt;
+  }
+  // How several depths lie in local memory is not known.
+  if (part.whole[kDepth] != 1) return std::nullopt;
+  const auto shape = item.find("shape");
+  if (shape == item.end() || !shape->is_array()) return std::nullopt;
+  for (const Json& extent : *shape) {
+    if (!extent.is_number_unsigned()) return std::nullopt;
+    part.shape.push_back(extent.get<std::uint64_t>());
+  }
+  const auto elements = elements_of(part.shape);
+  if (elements == 0 || elements != elements_of(part.whole)) return std::nullopt;
+  return part;
+}
+
 // The pair of instruction numbers, [TIU, DMA]; older compilers call the TIU BDC and the DMA GDMA.
 bool read_numbers(const Json& item, const char* which, std::uint32_t& tiu, std::uint32_t& dma) {
   for (const char* units : {"tiu_dma_id", "bdc_gdma_id"}) {
@@ -92,6 +159,7 @@ Result<std::vector<Layer>> read_tensor_map(std::string_view json) {
     Layer layer;
     layer.operation = text_of(item, "opcode");
     layer.part = static_cast<std::uint32_t>(number_of(item, "subnet_id"));
+    layer.core = static_cast<std::uint32_t>(number_of(item, "core_id"));
     if (!read_numbers(item, "before", layer.tiu_before, layer.dma_before) ||
         !read_numbers(item, "after", layer.tiu_last, layer.dma_last)) {
       return Error{ErrorKind::kUsage,
@@ -108,6 +176,7 @@ Result<std::vector<Layer>> read_tensor_map(std::string_view json) {
           if (read_type(text_of(result, "memory_type"), first)) layer.type = first.type;
         }
         if (auto tensor = read_result(result)) layer.results.push_back(*std::move(tensor));
+        if (auto local = read_local(result)) layer.local_results.push_back(*std::move(local));
       }
     }
     const auto operands = item.find("operands");
@@ -122,7 +191,7 @@ Result<std::vector<Layer>> read_tensor_map(std::string_view json) {
   return layers;
 }
 
-std::vector<std::uint8_t> pack_layers(std::span<const Layer> layers) {
+std::vector<std::uint8_t> pack_layers(std::span<const Layer> layers, std::span<const LocalStore> stores) {
   std::vector<std::uint8_t> bytes;
   for (const Layer& layer : layers) {
     const std::string label = layer.label();
@@ -131,22 +200,65 @@ std::vector<std::uint8_t> pack_layers(std::span<const Layer> layers) {
     put(bytes, static_cast<std::uint32_t>(label.size()));
     bytes.insert(bytes.end(), label.begin(), label.end());
   }
+  if (stores.empty()) return bytes;
+  for (int i = 0; i < 4; ++i) put(bytes, 0);
+  put(bytes, kStores);
+  static_assert(std::has_unique_object_representations_v<LocalStore>);
+  const auto* first = reinterpret_cast<const std::uint8_t*>(stores.data());
+  bytes.insert(bytes.end(), first, first + stores.size_bytes());
   return bytes;
 }
 
-std::vector<LayerRange> unpack_layers(std::span<const std::uint8_t> bytes) {
-  std::vector<LayerRange> ranges;
+namespace {
+
+// Takes the layers off the front of `bytes`; visit(numbers, label).
+template <class Visit>
+void each_layer(std::span<const std::uint8_t>& bytes, Visit visit) {
   constexpr std::size_t kHead = 5 * sizeof(std::uint32_t);
   while (bytes.size() >= kHead) {
-    std::uint32_t head[5];
-    std::memcpy(head, bytes.data(), kHead);
+    std::array<std::uint32_t, 5> head{};
+    std::memcpy(head.data(), bytes.data(), kHead);
+    const std::size_t label = head[4];
+    if (label != kStores && (label > bytes.size() - kHead || label > kMostLabel)) return;
     bytes = bytes.subspan(kHead);
-    if (head[4] > bytes.size() || head[4] > kMostLabel) break;
-    ranges.push_back(
-        {head[0], head[1], head[2], head[3], std::string(reinterpret_cast<const char*>(bytes.data()), head[4])});
-    bytes = bytes.subspan(head[4]);
+    if (label == kStores) return;
+    visit(head, std::string(reinterpret_cast<const char*>(bytes.data()), label));
+    bytes = bytes.subspan(label);
   }
+}
+
+}  // namespace
+
+std::vector<LayerRange> unpack_layers(std::span<const std::uint8_t> bytes) {
+  std::vector<LayerRange> ranges;
+  each_layer(bytes, [&](const auto& head, std::string label) {
+    ranges.push_back({head[0], head[1], head[2], head[3], std::move(label)});
+  });
   return ranges;
+}
+
+std::vector<LocalStore> unpack_stores(std::span<const std::uint8_t> bytes) {
+  each_layer(bytes, [](const auto&, const std::string&) {});
+  std::vector<LocalStore> stores(bytes.size() / sizeof(LocalStore));
+  if (!stores.empty()) std::memcpy(stores.data(), bytes.data(), stores.size() * sizeof(LocalStore));
+  return stores;
+}
+
+std::string read_map_beside(const std::string& path) {
+  namespace fs = std::filesystem;
+  constexpr std::uintmax_t kMostBytes = std::uintmax_t{1} << 30;
+  const fs::path file(path);
+  std::vector<fs::path> places = {fs::path(file).replace_extension() / "tensor_location.json", path + ".json"};
+  if (file.filename() == "compilation.bmodel")
+    places.push_back(fs::path(file).replace_filename("tensor_location.json"));
+  for (const fs::path& place : places) {
+    std::error_code failed;
+    if (!fs::is_regular_file(place, failed) || fs::file_size(place, failed) > kMostBytes) continue;
+    std::ifstream stream(place, std::ios::binary);
+    std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
+    if (stream && !text.empty()) return text;
+  }
+  return {};
 }
 
 }  // namespace softtpu::bmodel

@@ -249,6 +249,32 @@ class Compare(unittest.TestCase):
         (self.at / "grouped.json").write_text(json.dumps(layers))
         self.compare(bare, "--npz", self.reference, "--map", self.at / "grouped.json")
 
+    def test_results_in_local_memory_are_dumped_when_they_are_complete(self):
+        # Every layer's result overwrites nothing here, so the store behind it shows what local memory held.
+        bare = self.at / "local.bmodel"
+        layered_network.write(OPTIONS, bare, with_map=False)
+        layers = json.loads(self.map_file.read_text())
+        local = 0
+        for layer, (_, _, _, steps) in zip(layers[:-1], layered_network.LAYERS):
+            local += layered_network._ROOM * len(steps)
+            whole = {**layer["results"][0], "layout": "eu_align", "shape": list(layered_network.SHAPE), "reshape": "<1x8x1x16x16>"}
+            # In two parts: channel 4 begins in NPU 4.
+            layer["results"] = [{**whole, "address": local + (first << 18), "slice": f"[0:1, {first}:{last}, 0:1, 0:16, 0:16]"}
+                                for first, last in ((0, 4), (4, 8))]
+        layers[0]["results"].pop()
+        (self.at / "local").mkdir()
+        (self.at / "local/tensor_location.json").write_text(json.dumps(layers))
+        done = subprocess.run([OPTIONS.program, "bmodel", "run", bare, "--input", self.save("x.npz", {"x": self.tensors["x"]}), "--dump-layers",
+                               self.at / "layers"], capture_output=True, text=True, timeout=100)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        dumped = {path.stem: np.load(path) for path in (self.at / "layers").iterdir()}
+        self.assertNotIn("scaled_Mul", dumped)  # only half of it is named
+        for name in ("shifted", "rectified", "grown"):
+            layer = next(one for one in dumped if one.startswith(name) and not one.endswith(("_f16", "_si8")))
+            np.testing.assert_allclose(dumped[layer], self.tensors[name], rtol=2e-3, err_msg=layer)
+        np.testing.assert_array_equal(dumped["rectified_Relu_f16"], dumped["rectified_Relu"].astype(np.float16))
+        self.assertEqual(dumped["grown_Mul_si8"].dtype, np.int8)
+
     def test_a_map_of_another_file_is_refused(self):
         bare = self.at / "unmapped.bmodel"
         layered_network.write(OPTIONS, bare, with_map=False)

@@ -1,5 +1,6 @@
 """Compiled networks: their outputs bit for bit, where libbmrt is built."""
 import pathlib
+import threading
 
 import numpy as np
 import pytest
@@ -79,6 +80,40 @@ def test_networks_run_on_the_cores_that_are_listed(chip, name, lists):
             network(inputs, cores=[99])
         with pytest.raises(softtpu.Error, match="core"):
             network(inputs, cores=[])
+
+
+@pytest.mark.skipif(not has_bmrt, reason="this tree has no libbmrt")
+@pytest.mark.parametrize("chip, names", [("bm1688", ("bm1688/conv_relu_INT8", "bm1688/softmax_BF16")),
+                                         ("bm1690", ("bm1690/embedding_F16", "bm1690/conv_relu_INT8"))])
+def test_networks_run_side_by_side_on_cores_of_their_own(chip, names):
+    def run(name, core, results):
+        path = NETWORKS / f"{name}.bmodel"
+        with softtpu.Device(chip=chip) as device, device.load_model(path) as network:
+            inputs, wanted = recorded(network, path)
+            ready.wait()
+            for _ in range(12):
+                outputs = network(inputs, cores=[core])
+                results.append(b"".join(outputs[tensor.name].tobytes() for tensor in network.outputs()) == wanted)
+
+    ready, results = threading.Barrier(len(names)), [[] for _ in names]
+    threads = [threading.Thread(target=run, args=(name, core, results[core])) for core, name in enumerate(names)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=120)
+    assert results == [[True] * 12 for _ in names]
+
+
+@pytest.mark.skipif(not has_bmrt, reason="this tree has no libbmrt")
+def test_the_firmwares_gather_of_rows_runs_on_bm1684():
+    path = NETWORKS / "dynamic/embedding_F32.bmodel"
+    with softtpu.Device(chip="bm1684") as device, device.load_model(path) as network:
+        inputs, wanted = recorded(network, path)
+        assert network(inputs)["gather2_0_Gather"].tobytes() == wanted
+        for index in (-1, 50):
+            with pytest.raises(softtpu.Error):
+                network({"ids": np.full((2, 7), index, np.int32)})
+        assert network(inputs)["gather2_0_Gather"].tobytes() == wanted
 
 
 def test_time_is_estimated_without_running():

@@ -8,8 +8,7 @@ import softtpu
 from softtpu import _native
 
 COLLECTION = pathlib.Path(__file__).resolve().parents[3] / "shared/bmodel"
-# Networks that are refused, by name: what they need is in no function of OKKernel (docs/networks.md).
-REFUSED = {"models-bm1684_1": {"argmax_F32", "embedding_F32", "transformer_small_F32", "transformer_small_INT8"}}
+REFUSED = {}  # of a folder: networks that are refused, by name
 FOLDERS = [("bm1684", "models-bm1684_1"), ("bm1688", "models-bm1688_2"), ("bm1690", "models-bm1690_8")]
 
 pytestmark = [pytest.mark.skipif(not COLLECTION.exists(), reason="the complete collection is not here"),

@@ -283,5 +283,18 @@ TEST_F(QueryTest, MemoryHelpersMoveAndFillBytes) {
   expect_refused([] { tpu_kernel_memset(nullptr, 0, 4); }, "dst is NULL");
 }
 
+TEST_F(QueryTest, TheMatrixUnitHasAShapeForEachType) {
+  const auto shape_of = [&](int type) {
+    const dim2 shape = tpu_cube_shape(static_cast<data_type_t>(type));
+    return std::vector<int>{shape.h, shape.w};
+  };
+  ask([&] {
+    for (int type = 0; type < 40; ++type) {
+      const bool byte = type == DT_INT8 || type == DT_UINT8, half = type == DT_FP16 || type == DT_BFP16;
+      check(Op::tpu_cube_shape, shape_of(type), (std::vector<int>{byte ? 64 : half ? 32 : 1, 4}));
+    }
+  });
+}
+
 }  // namespace
 }  // namespace softtpu

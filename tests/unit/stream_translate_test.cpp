@@ -288,11 +288,8 @@ TEST(StreamTranslate, IntegersOf4BitsAreTheBytesThatHoldThem) {
   EXPECT_THAT(refusal(maximum), HasSubstr("opd0_prec (0x6) is no data type of this instruction"));
 }
 
-// LPRNet of BM1684 has convolutions whose weights are a constant; what they give is not recorded.
-TEST(StreamTranslate, WhatHasNoKnownResultIsTranslatedForItsTime) {
-  const Chip bm1684 = *load_chip("bm1684");
+Instruction convolution_of_bm1684(const Fields& more) {
   const Format* format = InstructionSet::find_chip("bm1684")->find("conv_op");
-  ASSERT_NE(format, nullptr);
   Instruction convolution{format, {}};
   convolution[Field::tsk_typ] = format->operation;
   const Fields fields = {{Field::res0_n, 1},
@@ -314,12 +311,34 @@ TEST(StreamTranslate, WhatHasNoKnownResultIsTranslatedForItsTime) {
                          {Field::opd0_addr, 0x8020000},
                          {Field::opd1_addr, 0x3f800000}};
   for (const auto& [field, value] : fields) convolution[field] = value;
-  const auto refused = Translator(bm1684).translate(convolution);
+  for (const auto& [field, value] : more) convolution[field] = value;
+  return convolution;
+}
+
+// Transformers and LPRNet of BM1684 sum and copy with convolutions whose weights are all one.
+TEST(StreamTranslate, AConstantStandsForAllWeightsOfAConvolution) {
+  const Chip bm1684 = *load_chip("bm1684");
+  const auto single = Translator(bm1684).translate(convolution_of_bm1684({}));
+  ASSERT_TRUE(single) << single.error().text;
+  const auto& floats = std::get<OkkConvCmd>((*single)->command);
+  EXPECT_EQ(floats.constant, 1.0F);
+  EXPECT_FALSE(floats.has_odd());
+  const auto packed = Translator(bm1684).translate(
+      convolution_of_bm1684({{Field::res0_prec, 0}, {Field::opd0_prec, 0}, {Field::opd1_addr, 7}}));
+  ASSERT_TRUE(packed) << packed.error().text;
+  EXPECT_EQ(std::get<Scalar>(std::get<OkkByteConvCmd>((*packed)->command).weight).bits, 7U);
+}
+
+// What layers of bytes add to an old result is not recorded.
+TEST(StreamTranslate, WhatHasNoKnownResultIsTranslatedForItsTime) {
+  const Chip bm1684 = *load_chip("bm1684");
+  const Instruction adds = convolution_of_bm1684({{Field::res0_prec, 0}, {Field::opd0_prec, 0}, {Field::res_add, 1}});
+  const auto refused = Translator(bm1684).translate(adds);
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().text, HasSubstr("the weights are a constant"));
-  const auto timed = Translator(bm1684, Purpose::kTime).translate(convolution);
+  EXPECT_THAT(refused.error().text, HasSubstr("layers of bytes do not add to their old result"));
+  const auto timed = Translator(bm1684, Purpose::kTime).translate(adds);
   ASSERT_TRUE(timed) << timed.error().text;
-  EXPECT_TRUE(std::holds_alternative<OkkConvCmd>((*timed)->command));
+  EXPECT_TRUE(std::holds_alternative<OkkByteConvCmd>((*timed)->command));
 }
 
 }  // namespace

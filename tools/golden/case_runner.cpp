@@ -136,6 +136,8 @@ CaseResult CaseRunner::run(const Case& recorded) {
     return judged(done.error().text);
   const auto& header = *reinterpret_cast<const AnswerHeader*>(answer.data());
   const auto* answers = reinterpret_cast<const AnswerCall*>(answer.data() + sizeof(AnswerHeader));
+  // A function that the chip refuses as a whole ends its launch at once.
+  if (header.finished != recorded.cores() && recorded.abort && !launched) return judged({});
   if (header.finished != recorded.cores())
     return judged("the launch did not reach its end: " + (launched ? std::string("no fault") : launched.error().text));
   if (!recorded.abort && !launched && recorded.deviation.empty() && is_on_other_npu(launched.error().text))

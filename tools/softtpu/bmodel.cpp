@@ -252,7 +252,13 @@ Result<std::string> read_map(const std::string& path) {
 Result<void> use_map(const BmodelOptions& options, bmodel::Model& model) {
   const auto map = read_map(options.map);
   if (!map) return map.error();
-  if (map->empty()) return {};
+  if (options.map.empty()) {
+    const std::string beside = bmodel::read_map_beside(options.file);
+    for (bmodel::Network& network : model.networks) {
+      for (bmodel::Stage& stage : network.stages) bmodel::try_tensor_map(stage, beside);
+    }
+    return {};
+  }
   for (bmodel::Network& network : model.networks) {
     const auto stage = static_cast<std::size_t>(options.stage);
     if ((!options.network.empty() && network.name != options.network) || stage >= network.stages.size()) continue;
@@ -409,7 +415,11 @@ Run add_bmodel(CLI::App& app) {
                              [options] { return disassemble_model(*options); });
   add_file(*disasm, *options);
   add_choice(*disasm, *options);
-  disasm->add_flag("--json", options->json, "one JSON object for each instruction");
+  auto* lines = disasm->add_flag("--json", options->json, "one JSON object for each instruction");
+  disasm
+      ->add_flag("--encode", options->encode,
+                 "prints no instruction: encodes those of all networks and stages again, and compares the bytes")
+      ->excludes(lines);
   CLI::App* time = command("time", "Estimate how long networks take on their chip, without running them",
                            [options] { return time_models(*options); });
   time->add_option("files", options->files, "compiled networks (.bmodel)")->required();

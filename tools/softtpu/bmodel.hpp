@@ -18,6 +18,7 @@ struct BmodelOptions {
   std::string file, network;
   int stage = 0;
   bool json = false;
+  bool encode = false;        // disasm: only whether instructions give their bytes again
   bool static_parts = false;  // leave out parts that cannot run
   // run, compare
   RunOptions run;

@@ -1,6 +1,7 @@
 // softtpu bmodel disasm: the instructions of a compiled network as text or JSON.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -114,6 +115,27 @@ Result<std::vector<Entry>> read(const stream::InstructionSet& set, stream::Unit 
   return entries;
 }
 
+// Whether the instructions of a stream give its bytes again. An error names the first that does not.
+Result<void> encode_again(const std::vector<Entry>& entries, bmodel::Bytes bytes) {
+  std::uint64_t end = 0;
+  for (const Entry& entry : entries) {
+    const auto again = stream::encode(entry.instruction);
+    if (!again) return again.error();
+    std::vector<std::uint8_t> whole = *again;
+    whole.resize(entry.instruction.format->room);
+    const bmodel::Bytes there = bytes.subspan(entry.offset, std::min(whole.size(), bytes.size() - entry.offset));
+    if (!std::equal(there.begin(), there.end(), whole.begin()))
+      return Error{ErrorKind::kUsage,
+                   fmt::format("{} {}: its fields do not give its bytes at offset {} again",
+                               to_text(entry.instruction.unit()), entry.instruction.id(), entry.offset)};
+    end = entry.offset + there.size();
+  }
+  const bmodel::Bytes rest = bytes.subspan(end);
+  if (std::any_of(rest.begin(), rest.end(), [](std::uint8_t byte) { return byte != 0; }))
+    return Error{ErrorKind::kUsage, fmt::format("the bytes from offset {} on belong to no instruction", end)};
+  return {};
+}
+
 }  // namespace
 
 int disassemble_model(const BmodelOptions& options) {
@@ -129,27 +151,36 @@ int disassemble_model(const BmodelOptions& options) {
   const bool runs = bmodel::find_runs(name) != nullptr;
   const auto chip = load_chip(name);
   bool found = false;
+  std::size_t encoded = 0;
   for (const bmodel::Network& network : loaded->model.networks) {
     if (!options.network.empty() && network.name != options.network) continue;
     for (const bmodel::Stage& stage : network.stages) {
-      if (options.stage != &stage - network.stages.data()) continue;
+      if (!options.encode && options.stage != &stage - network.stages.data()) continue;
       found = true;
       const Areas areas = areas_of(stage);
       for (const bmodel::CommandGroup& group : stage.groups) {
         std::optional<Translating> translating;
         if (chip && runs) translating.emplace(*chip, areas);
-        if (stage.cores > 1 && !options.json) fmt::print("core {}\n", group.core);
+        if (stage.cores > 1 && !options.json && !options.encode) fmt::print("core {}\n", group.core);
         for (const auto& [unit, bytes] :
              {std::pair(stream::Unit::kTiu, group.tiu), std::pair(stream::Unit::kDma, group.dma),
               std::pair(stream::Unit::kSdma, group.sdma)}) {
           const auto entries = read(*set, unit, bytes);
           if (!entries) return fail(entries.error());
+          if (options.encode) {
+            if (auto same = encode_again(*entries, bytes); !same)
+              return fail(Error{same.error().kind, fmt::format("network \"{}\", {} stream of core {}: {}", network.name,
+                                                               to_text(unit), group.core, same.error().text)});
+            encoded += entries->size();
+            continue;
+          }
           Translating* const of = translating ? &*translating : nullptr;
           for (const Entry& entry : *entries) options.json ? print_json(of, entry, group.core) : print_text(of, entry);
         }
       }
     }
   }
+  if (found && options.encode) fmt::print("{} instructions give their bytes again\n", encoded);
   if (found) return kDone;
   return fail(Error{ErrorKind::kUsage, fmt::format("{} has no such network or stage", options.file)});
 }

@@ -390,8 +390,13 @@ int execute_model(const BmodelOptions& options) {
   if (!chosen) return fail(chosen.error());
   // Loading checks that the tensors lie in the network's memory: before that, their sizes are only claimed.
   Session session;
-  const auto map = read_map(options.map);
+  auto map = read_map(options.map);
   if (!map) return fail(map.error());
+  if (options.map.empty()) {
+    bmodel::Stage stage = *chosen->stage;
+    std::string beside = bmodel::read_map_beside(options.file);
+    if (bmodel::try_tensor_map(stage, beside)) *map = std::move(beside);
+  }
   if (!session.open(*loaded, options, *chosen, *map)) return kFailed;
   if (auto possible = check_sizes(*chosen->stage); !possible) return fail(possible.error());
   auto inputs = find_inputs(options, *chosen->stage);

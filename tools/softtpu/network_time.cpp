@@ -9,6 +9,7 @@
 #include <set>
 
 #include "device/chip/layout.hpp"
+#include "device/instruction/address.hpp"
 #include "device/isa/op_names.hpp"
 #include "device/network/program.hpp"
 #include "device/timing/launch_clock.hpp"
@@ -28,6 +29,19 @@ std::vector<std::uint8_t> placed(const bmodel::CommandGroup& group) {
     if (one.offset + 5 <= dma.size()) std::memcpy(dma.data() + one.offset, &address, 5);
   }
   return dma;
+}
+
+// Areas for a network that lies nowhere: all addresses of compilers stand for global memory, whatever their tag.
+std::vector<network::Area> anywhere(const Chip& chip) {
+  const stream::InstructionCodes codes = stream::codes_of(chip);
+  std::vector<network::Area> areas = {{kGlobalStart, kGlobalEnd, kGlobalStart}};
+  if (codes.tag_bits == 0 || codes.system_bit >= 0) return areas;
+  for (int tag = 1; tag < 1 << codes.tag_bits; ++tag) {
+    if (tag == codes.local_tag || (codes.plain_tags >> tag & 1) != 0) continue;
+    const std::uint64_t begin = static_cast<std::uint64_t>(tag) << codes.tag_bit;
+    areas.push_back({begin, begin + (std::uint64_t{1} << codes.offset_bits), kGlobalStart});
+  }
+  return areas;
 }
 
 class Walk {
@@ -178,7 +192,7 @@ static Result<NetworkTime> walk_stage(const StageOfFile& at, TimingPreset preset
     return wrong(Error{ErrorKind::kUnsupported, fmt::format("{}", fmt::join(reasons, "; "))});
   time.cores = static_cast<int>(std::max<std::uint32_t>(of.cores, 1));
   const bool copies = network.address_mode == bmodel::kIoInContext;
-  const std::vector<network::Area> areas = {{kGlobalStart, kGlobalEnd, kGlobalStart}};
+  const std::vector<network::Area> areas = anywhere(*chip);
   for (std::uint32_t core = 0; core < static_cast<std::uint32_t>(time.cores); ++core) {
     auto costs = CostModel::make_for_networks(*chip, preset);
     if (!costs) return wrong(costs.error());

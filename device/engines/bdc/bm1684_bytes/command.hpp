@@ -28,7 +28,7 @@ struct OkkByteConvCmd {
   OkkByteEnd end;
   Dtype input_type = Dtype::kInt8, weight_type = Dtype::kInt8;
   Tensor output, input;
-  Tensor weight;               // [words of input channels, output channels, kh, kw]
+  Operand weight = Scalar{};   // [words of input channels, output channels, kh, kw], or one byte for all
   std::optional<Tensor> bias;  // one value per output channel
   double operations() const {
     return 2.0 * batches * static_cast<double>(output.shape.elements()) / output.shape.n * input_channels *
@@ -37,7 +37,7 @@ struct OkkByteConvCmd {
   template <class F>
   void operands(F f) const {
     f(Access::kRead, "input", Operand(input), Role{.all = window.input_role().all, .fixed_type = true});
-    f(Access::kRead, "weight", Operand(weight), kFixedType);
+    f(Access::kRead, "weight", weight, kFixedType);
     if (bias) f(Access::kRead, "bias", Operand(*bias), kFixedType);
     f(Access::kWrite, "output", Operand(output), kFixedType);
   }

@@ -177,13 +177,14 @@ class WordPlanes {
       : cmd_(cmd),
         geometry_(window_of(cmd.window), {cmd.output.shape.h, cmd.output.shape.w}),
         rows_(mem, cmd.input),
-        weights_(mem, cmd.weight),
+        stored_(std::get_if<Tensor>(&cmd.weight)),
         per_word_(byte_kernels().per_word),
         words_((cmd.input_channels + per_word_ - 1) / per_word_) {
     const int pixels = cmd.output.shape.h * cmd.output.shape.w;
     // What lies behind an output row is computed and not used.
-    pay_ = !plain_kernels() && geometry_.cols() <= 2 * std::max(pixels, kTileCols);
+    pay_ = stored_ != nullptr && !plain_kernels() && geometry_.cols() <= 2 * std::max(pixels, kTileCols);
     if (!pay_) return;
+    weights_.emplace(mem, *stored_);
     right_.parts = 1;
     right_.part_cols = geometry_.cols();
     right_.part_step = words_ * geometry_.channel_size();
@@ -224,9 +225,9 @@ class WordPlanes {
 
   // The weights of one output channel in the order of the steps, zeros for channels behind the last.
   void load_weights(int oc, std::uint8_t* out) const {
-    const Tensor& stored = cmd_.weight;
+    const Tensor& stored = *stored_;
     const Dim2 kernel = cmd_.window.kernel;
-    const auto* first = weights_.at<std::uint32_t>(0, oc, 0, 0);
+    const auto* first = weights_->at<std::uint32_t>(0, oc, 0, 0);
     if (lies_in_order()) return copy_run(first, words_ * taps(), reinterpret_cast<std::uint32_t*>(out));
     for_steps([&](int word, int tap) {
       const int c = word * per_word_, count = std::min(per_word_, cmd_.input_channels - c);
@@ -240,7 +241,7 @@ class WordPlanes {
 
  private:
   int taps() const { return cmd_.window.kernel.h * cmd_.window.kernel.w; }
-  bool by_tap() const { return cmd_.weight.stride.n < cmd_.weight.stride.w; }
+  bool by_tap() const { return stored_->stride.n < stored_->stride.w; }
   // visit(word, tap)
   template <class Visit>
   void for_steps(Visit visit) const {
@@ -254,7 +255,7 @@ class WordPlanes {
   }
   // Whether the weights of an output channel follow each other as the steps do.
   bool lies_in_order() const {
-    const Stride4& stride = cmd_.weight.stride;
+    const Stride4& stride = stored_->stride;
     const int inside = by_tap() ? words_ : 1;
     return per_word_ == kBytesPerWord && cmd_.input_channels % kBytesPerWord == 0 && !cmd_.window.rotated_180 &&
            stride.w == inside && stride.h == std::int64_t{cmd_.window.kernel.w} * inside &&
@@ -264,7 +265,8 @@ class WordPlanes {
   const OkkByteConvCmd& cmd_;
   const PlaneGeometry geometry_;
   PackedBytes rows_;
-  TensorView weights_;
+  const Tensor* stored_;  // the weights; nullptr: one constant
+  std::optional<TensorView> weights_;
   int per_word_, words_;
   bool pay_ = false;
   PackedRight<std::uint32_t> right_;
@@ -272,8 +274,13 @@ class WordPlanes {
 };
 
 // The plain way: weights of one output channel, [kh][kw][input channels].
-void load_weights(const TensorView& stored, const OkkByteConvCmd& cmd, int oc, std::uint8_t* weights) {
+void load_weights(const Memories& mem, const OkkByteConvCmd& cmd, int oc, std::uint8_t* weights) {
   const Dim2 kernel = cmd.window.kernel;
+  if (const auto* constant = std::get_if<Scalar>(&cmd.weight)) {
+    std::fill_n(weights, kernel.h * kernel.w * cmd.input_channels, static_cast<std::uint8_t>(constant->bits));
+    return;
+  }
+  const TensorView stored(mem, std::get<Tensor>(cmd.weight));
   for (int i = 0; i < kernel.h; ++i) {
     for (int j = 0; j < kernel.w; ++j) {
       const Dim2 at = cmd.window.stored_tap(i, j);
@@ -366,7 +373,6 @@ class ByteMatrix {
 
 void execute(Memories& mem, const OkkByteConvCmd& cmd) {
   const PackedBytes output(mem, cmd.output);
-  const TensorView weights(mem, cmd.weight);
   const Dim4& out = cmd.output.shape;
   std::vector<int> biases;
   biases.reserve(static_cast<std::size_t>(out.c));
@@ -388,7 +394,7 @@ void execute(Memories& mem, const OkkByteConvCmd& cmd) {
     input.emplace(mem, cmd.input, cmd.input_type, cmd.window, std::uint8_t{0});
     product.size = {out.c, inner, out.h * out.w};
     product.source.left = [&](int oc, int count, std::uint8_t* values) {
-      for (int i = 0; i < count; ++i, values += inner) load_weights(weights, cmd, oc + i, values);
+      for (int i = 0; i < count; ++i, values += inner) load_weights(mem, cmd, oc + i, values);
     };
     product.source.right = [&](int k, int depth, int col, int count, std::uint8_t* values) {
       load_windows(*input, cmd, k, depth, col, count, values);

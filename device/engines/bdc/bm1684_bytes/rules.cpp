@@ -50,8 +50,9 @@ void rules(Checks& check, const OkkByteConvCmd& cmd) {
   check_window(check, cmd.window, cmd.input.shape, cmd.output.shape);
   check_sum(check, std::int64_t{cmd.input_channels} * cmd.window.kernel.h * cmd.window.kernel.w, cmd.input_type,
             cmd.weight_type);
-  check.tensor("input", cmd.input).tensor("output", cmd.output).tensor("weight", cmd.weight);
-  check.same_npu("weight", cmd.weight.addr, "output", cmd.output.addr);
+  check.tensor("input", cmd.input).tensor("output", cmd.output).operand("weight", cmd.weight);
+  if (const auto* weight = std::get_if<Tensor>(&cmd.weight))
+    check.same_npu("weight", weight->addr, "output", cmd.output.addr);
   check_bias(check, cmd.bias, cmd.output);
 }
 

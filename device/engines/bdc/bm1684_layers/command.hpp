@@ -1,6 +1,7 @@
 // BM1684's fp32 layers: convolution, depthwise convolution and pooling, matrix product.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <optional>
 
@@ -41,21 +42,26 @@ struct OkkWindow {
 };
 
 // output = conv(input, weight) [+ bias] [+ old output]. Weights are in 2IC mode: pairs of fp32, shape [pairs of input
-// channels, output channels, kh, kw]; `even` and `odd` are the two halves of the pairs as tensors.
+// channels, output channels, kh, kw]; `even` and `odd` are the two halves of the pairs as tensors. Networks also give
+// one constant for all weights.
 struct OkkConvCmd {
   static constexpr CommandTraits kTraits{.is_product = true};
   OkkWindow window;
   bool add = false;
   Tensor output, input, even;
-  std::optional<Tensor> odd;   // none for one input channel
-  std::optional<Tensor> bias;  // one value per output channel
+  std::optional<Tensor> odd;      // none for one input channel
+  std::optional<Tensor> bias;     // one value per output channel
+  std::optional<float> constant;  // every weight; then there are no tensors of them
+  int pairs() const { return (input.shape.c + 1) / 2; }
+  bool has_odd() const { return constant ? input.shape.c > 1 : odd.has_value(); }
   double operations() const {
     return 2.0 * static_cast<double>(output.shape.elements()) * input.shape.c * window.kernel.h * window.kernel.w;
   }
   template <class F>
   void operands(F f) const {
     f(Access::kRead, "input", Operand(input), window.input_role());
-    f(Access::kRead, "weight", Operand(even));
+    f(Access::kRead, "weight",
+      constant ? Operand(Scalar{std::bit_cast<std::uint32_t>(*constant), Dtype::kFp32}) : Operand(even));
     if (odd) f(Access::kRead, "weight of odd input channels", Operand(*odd));
     if (bias) f(Access::kRead, "bias", Operand(*bias), kFixedType);
     f(add ? Access::kReadWrite : Access::kWrite, "output", Operand(output));

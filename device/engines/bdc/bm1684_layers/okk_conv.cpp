@@ -3,6 +3,7 @@
 // a product of weights and windows with two alternating sums, as fp32 products on BM1684X are; both products are added.
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "device/command/functions.hpp"
 #include "device/engines/bdc/bm1684_layers/command.hpp"
@@ -26,7 +27,7 @@ class Planes {
       : geometry_(window_of(cmd.window), {cmd.output.shape.h, cmd.output.shape.w}),
         cmd_(cmd),
         input_(mem, cmd.input),
-        channels_(cmd.input.shape.c + (cmd.odd ? cmd.input.shape.c % 2 : 0)) {}
+        channels_(cmd.input.shape.c + (cmd.has_odd() ? cmd.input.shape.c % 2 : 0)) {}
 
   const PlaneGeometry& geometry() const { return geometry_; }
   // Elements from batch to batch and from channel to channel.
@@ -71,11 +72,11 @@ class Convolution {
       : cmd_(cmd),
         planes_(planes),
         geometry_(planes.geometry()),
-        weights_{TensorView(mem, cmd.even), TensorView(mem, cmd.odd.value_or(cmd.even))},
         output_(mem, cmd.output),
         first_(first),
         batches_(batches),
-        pairs_(cmd.even.shape.n) {
+        pairs_(cmd.pairs()) {
+    if (!cmd.constant) weights_ = {TensorView(mem, cmd.even), TensorView(mem, cmd.odd.value_or(cmd.even))};
     if (cmd.bias) bias_.emplace(mem, *cmd.bias);
     for (const int parity : {0, 1}) packed_[parity] = packed(parity);
   }
@@ -143,12 +144,16 @@ class Convolution {
     const Dim2 kernel = cmd_.window.kernel;
     const Tensor& stored = parity == 0 ? cmd_.even : cmd_.odd.value_or(cmd_.even);
     const int channels = (cmd_.input.shape.c + 1 - parity) / 2;
-    const float* first = weights_[parity].at<float>(0, oc, 0, 0);
+    const float* first = cmd_.constant ? nullptr : weights_[static_cast<std::size_t>(parity)].at<float>(0, oc, 0, 0);
     for (int h = 0; h < kernel.h; ++h)
       for (int w = 0; w < kernel.w; ++w, values += pairs_) {
-        const Dim2 at = cmd_.window.stored_tap(h, w);
-        const float* from = first + at.h * stored.stride.h + at.w * stored.stride.w;
-        for (int pair = 0; pair < channels; ++pair) values[pair] = from[pair * stored.stride.n];
+        if (cmd_.constant) {
+          std::fill_n(values, channels, *cmd_.constant);
+        } else {
+          const Dim2 at = cmd_.window.stored_tap(h, w);
+          const float* from = first + at.h * stored.stride.h + at.w * stored.stride.w;
+          for (int pair = 0; pair < channels; ++pair) values[pair] = from[pair * stored.stride.n];
+        }
         std::fill(values + channels, values + pairs_, 0.0F);
       }
   }
@@ -190,9 +195,10 @@ class Convolution {
   }
 
   float weight(int parity, int oc, int k) const {
+    if (cmd_.constant) return *cmd_.constant;
     const int tap = k / pairs_, kernel_w = cmd_.window.kernel.w;
     const Dim2 at = cmd_.window.stored_tap(tap / kernel_w, tap % kernel_w);
-    return *weights_[parity].at<float>(k % pairs_, oc, at.h, at.w);
+    return *weights_[static_cast<std::size_t>(parity)].at<float>(k % pairs_, oc, at.h, at.w);
   }
   float chip_sum(int oc, int n, int h, int w) const {
     float sums[2][2] = {};
@@ -209,7 +215,7 @@ class Convolution {
   const OkkConvCmd& cmd_;
   const Planes& planes_;
   const PlaneGeometry& geometry_;
-  TensorView weights_[2];
+  std::vector<TensorView> weights_;  // of both parities; none where all weights are one constant
   TensorView output_;
   std::optional<TensorView> bias_;
   PackedRight<float> packed_[2];
@@ -233,7 +239,7 @@ void execute(Memories& mem, const OkkConvCmd& cmd) {
         [&](int oc, int col, int cols, const float* values) { convolution.store(oc, col, cols, values); });
     // One input channel has no partner, and the sums of its products with nothing are zero.
     FloatProduct odd;
-    if (cmd.odd) {
+    if (cmd.has_odd()) {
       odd = convolution.product_of(1);
       even.second = &odd;
     }

@@ -35,10 +35,13 @@ void rules(Checks& check, const OkkConvCmd& cmd) {
   check_row(check, "output", cmd.output);
   // With strides given, the input may begin at any element (golden bm1684-varied/v_conv2d).
   if (cmd.input.natural) check_row(check, "input", cmd.input);
-  check.multiple_of("weight", cmd.even.addr, kPairBytes);
-  check.tensor("input", cmd.input).tensor("output", cmd.output).tensor("weight", cmd.even);
-  if (cmd.odd) check.tensor("weight", *cmd.odd);
-  check.same_npu("weight", cmd.even.addr, "output", cmd.output.addr);
+  if (!cmd.constant) check.multiple_of("weight", cmd.even.addr, kPairBytes);
+  check.tensor("input", cmd.input).tensor("output", cmd.output);
+  if (!cmd.constant) {
+    check.tensor("weight", cmd.even);
+    if (cmd.odd) check.tensor("weight", *cmd.odd);
+    check.same_npu("weight", cmd.even.addr, "output", cmd.output.addr);
+  }
   check_per_channel(check, cmd.bias, cmd.output);
 }
 

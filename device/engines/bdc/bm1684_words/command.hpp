@@ -40,9 +40,10 @@ enum class OkkUnaryMode : std::uint8_t {
   kRelu,
   kRsqrt,
   kSqrt,
-  kToInt32,    // truncating, saturating
-  kLookupInt,  // table of the 256 values of int8
-  kLookupExp,  // table of e^i
+  kToInt32,     // truncating, saturating
+  kLookupInt,   // table of the 256 values of int8
+  kLookupExp,   // table of e^i
+  kLookupByte,  // table of the 256 values of uint8, of networks
 };
 
 // dst = mode(src) on 32-bit elements.

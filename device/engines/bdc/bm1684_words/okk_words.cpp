@@ -80,6 +80,7 @@ void execute(Memories& mem, const OkkUnaryCmd& cmd) {
     case OkkUnaryMode::kToInt32: return unary<std::int32_t, float>(mem, cmd, bm1684::to_int32);
     case OkkUnaryMode::kLookupInt: return lookup(mem, cmd, okk_static_offset::kIntTable);
     case OkkUnaryMode::kLookupExp: return lookup(mem, cmd, okk_static_offset::kExpTable);
+    case OkkUnaryMode::kLookupByte: return lookup(mem, cmd, okk_static_offset::kByteTable);
   }
   unreachable(cmd.mode);
 }
