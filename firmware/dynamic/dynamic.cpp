@@ -2,6 +2,7 @@
 // the functions that every kernel has. It takes the block of arguments that the chip's firmware takes.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <string>
@@ -53,7 +54,10 @@ class Launch {
     arguments.take<std::uint64_t>();  // the area of inputs and outputs, which a dynamic part does not use
     arguments.take<std::uint64_t>();
     const auto list_bytes = arguments.take<std::uint32_t>();  // exact; softtpu's own
-    if (pieces_.size() != 1) fail("a context area in several pieces");
+    // softtpu's runtime places them one behind the other, so that they move alike.
+    const auto moves_otherwise = [this](const Piece& piece) { return piece.moved != pieces_[0].moved; };
+    if (pieces_.empty() || std::any_of(pieces_.begin(), pieces_.end(), moves_otherwise))
+      fail("pieces of a context area that move apart");
     if (list_bytes > list_words * sizeof(std::uint32_t)) fail("the list is longer than its words");
 
     tensors_.context_moved = pieces_[0].moved;

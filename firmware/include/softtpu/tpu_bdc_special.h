@@ -197,7 +197,8 @@ void tpu_bdc_fp32_log1p(
 /** Logarithm to any base: dst = log_x(src).
  * Layout: dst, src and work lie in the aligned layout; the coefficients at the same offset of every NPU.
  * coeff_addr: local address of the coefficients of the logarithm (tpu_bdc_load_fp32_log_coeff)
- * x: base of the logarithm */
+ * x: base of the logarithm, above 0: zeros, subnormals, negative numbers and NaN are refused (BM1684X of 2023
+ *   takes them) */
 void tpu_bdc_fp32_logx(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t work_addr, local_addr_t coeff_addr,
     const dim4* shape, float x);
 /** Natural logarithm of any float type: dst = ln(src).

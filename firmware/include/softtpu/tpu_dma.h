@@ -261,7 +261,7 @@ void tpu_gdma_nonzero_S2S(
  * param_h: rows of the parameter
  * output_stride: strides of the output in elements
  * param_stride: strides of the parameter in elements
- * index_stride: strides of the index in elements; NULL: aligned in local memory, continuous in system memory
+ * index_stride: strides of the index in elements, h stride 1; NULL: aligned (local) or continuous (system)
  * More: softtpu api tpu_gdma_h_gather_S2L */
 void tpu_gdma_h_gather_S2L(local_addr_t output_addr, system_addr_t param_addr, addr_t index_addr, bool index_is_local,
     scalar_t C, const dim4* shape, int param_h, const dim4* output_stride, const dim4* param_stride,
@@ -274,7 +274,7 @@ void tpu_gdma_h_gather_S2L(local_addr_t output_addr, system_addr_t param_addr, a
  * param_h: rows of the parameter
  * output_stride: strides of the output in elements
  * param_stride: strides of the parameter in elements
- * index_stride: strides of the index in elements; NULL: aligned in local memory, continuous in system memory
+ * index_stride: strides of the index in elements, h stride 1; NULL: aligned (local) or continuous (system)
  * More: softtpu api tpu_gdma_h_gather_L2S */
 void tpu_gdma_h_gather_L2S(system_addr_t output_addr, local_addr_t param_addr, addr_t index_addr, bool index_is_local,
     scalar_t C, const dim4* shape, int param_h, const dim4* output_stride, const dim4* param_stride,
@@ -287,7 +287,7 @@ void tpu_gdma_h_gather_L2S(system_addr_t output_addr, local_addr_t param_addr, a
  * param_h: rows of the parameter
  * output_stride: strides of the output in elements
  * param_stride: strides of the parameter in elements
- * index_stride: strides of the index in elements; NULL: aligned in local memory, continuous in system memory
+ * index_stride: strides of the index in elements, h stride 1; NULL: aligned (local) or continuous (system)
  * More: softtpu api tpu_gdma_h_gather_L2L */
 void tpu_gdma_h_gather_L2L(local_addr_t output_addr, local_addr_t param_addr, addr_t index_addr, bool index_is_local,
     scalar_t C, const dim4* shape, int param_h, const dim4* output_stride, const dim4* param_stride,
@@ -300,7 +300,7 @@ void tpu_gdma_h_gather_L2L(local_addr_t output_addr, local_addr_t param_addr, ad
  * param_h: rows of the parameter
  * output_stride: strides of the output in elements
  * param_stride: strides of the parameter in elements
- * index_stride: strides of the index in elements; NULL: aligned in local memory, continuous in system memory
+ * index_stride: strides of the index in elements, h stride 1; NULL: aligned (local) or continuous (system)
  * More: softtpu api tpu_gdma_h_gather_S2S */
 void tpu_gdma_h_gather_S2S(system_addr_t output_addr, system_addr_t param_addr, addr_t index_addr, bool index_is_local,
     scalar_t C, const dim4* shape, int param_h, const dim4* output_stride, const dim4* param_stride,
@@ -326,7 +326,7 @@ void tpu_gdma_h_gather_S2S_ext(system_addr_t output_addr, system_addr_t param_ad
  * param_h: rows of the parameter
  * output_stride: strides of the output in elements
  * param_stride: strides of the parameter in elements
- * index_stride: strides of the index in elements; NULL: aligned in local memory, continuous in system memory
+ * index_stride: strides of the index in elements, h stride 1; NULL: aligned (local) or continuous (system)
  * More: softtpu api tpu_gdma_h_scatter_S2L */
 void tpu_gdma_h_scatter_S2L(local_addr_t output_addr, system_addr_t param_addr, addr_t index_addr, bool index_is_local,
     const dim4* shape, int param_h, const dim4* output_stride, const dim4* param_stride, const dim4* index_stride,
@@ -339,7 +339,7 @@ void tpu_gdma_h_scatter_S2L(local_addr_t output_addr, system_addr_t param_addr, 
  * param_h: rows of the parameter
  * output_stride: strides of the output in elements
  * param_stride: strides of the parameter in elements
- * index_stride: strides of the index in elements; NULL: aligned in local memory, continuous in system memory
+ * index_stride: strides of the index in elements, h stride 1; NULL: aligned (local) or continuous (system)
  * More: softtpu api tpu_gdma_h_scatter_L2S */
 void tpu_gdma_h_scatter_L2S(system_addr_t output_addr, local_addr_t param_addr, addr_t index_addr, bool index_is_local,
     const dim4* shape, int param_h, const dim4* output_stride, const dim4* param_stride, const dim4* index_stride,
@@ -352,7 +352,7 @@ void tpu_gdma_h_scatter_L2S(system_addr_t output_addr, local_addr_t param_addr, 
  * param_h: rows of the parameter
  * output_stride: strides of the output in elements
  * param_stride: strides of the parameter in elements
- * index_stride: strides of the index in elements; NULL: aligned in local memory, continuous in system memory
+ * index_stride: strides of the index in elements, h stride 1; NULL: aligned (local) or continuous (system)
  * More: softtpu api tpu_gdma_h_scatter_L2L */
 void tpu_gdma_h_scatter_L2L(local_addr_t output_addr, local_addr_t param_addr, addr_t index_addr, bool index_is_local,
     const dim4* shape, int param_h, const dim4* output_stride, const dim4* param_stride, const dim4* index_stride,
@@ -365,7 +365,7 @@ void tpu_gdma_h_scatter_L2L(local_addr_t output_addr, local_addr_t param_addr, a
  * param_h: rows of the parameter
  * output_stride: strides of the output in elements
  * param_stride: strides of the parameter in elements
- * index_stride: strides of the index in elements; NULL: aligned in local memory, continuous in system memory
+ * index_stride: strides of the index in elements, h stride 1; NULL: aligned (local) or continuous (system)
  * More: softtpu api tpu_gdma_h_scatter_S2S */
 void tpu_gdma_h_scatter_S2S(system_addr_t output_addr, system_addr_t param_addr, addr_t index_addr, bool index_is_local,
     const dim4* shape, int param_h, const dim4* output_stride, const dim4* param_stride, const dim4* index_stride,

@@ -92,8 +92,7 @@ void tpu_gdma_poll(void);
 /** Waits until SDMA has finished all commands; tpu_poll does not. */
 void tpu_sdma_poll(void);
 /** Shape of the matrix unit: rows and columns of the block that it multiplies at once.
- * (64, 4) for int8 and uint8, (32, 4) for fp16 and bfp16, (1, 4) for any other type, whatever its number: measured on BM1684X
- * with 40 numbers. What other chips answer is not known: the call is refused there. */
+ * Its answer on BM1684X is neither recorded nor described: the call is refused. */
 dim2 tpu_cube_shape(data_type_t dtype);
 /** Storage mode of a tensor.
  * Its answer on BM1684X is neither recorded nor described: the call is refused. */
