@@ -392,8 +392,8 @@ TEST(SettingOptions, AreWhatHelpLists) {
       if (text.substr(at, end - at).find("sets ") != std::string::npos) listed.insert(option);
     }
     const bool serves = std::string(command) == "serve";
-    const std::set<std::string> of_programs = {"--device", "--device-count", "--transport", "--copies",
-                                               "--tls-ca", "--token-file",   "--module",    "--bmlib-log"};
+    const std::set<std::string> of_programs = {"--device",     "--device-count", "--transport", "--copies",  "--tls-ca",
+                                               "--token-file", "--module",       "--bmlib-log", "--firmware"};
     for (const Setting& setting : kSettings) {
       const std::string option = setting.option;
       if (serves ? !of_programs.contains(option) : !is_of_servers(option)) expected.insert(option);
