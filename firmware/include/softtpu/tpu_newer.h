@@ -91,8 +91,7 @@ void tpu_bdc_poll(void);
 void tpu_gdma_poll(void);
 /** Waits until SDMA has finished all commands; tpu_poll does not. */
 void tpu_sdma_poll(void);
-/** Shape of the matrix unit: rows and columns of the block that it multiplies at once.
- * Its answer on BM1684X is neither recorded nor described: the call is refused. */
+/** Shape of the matrix unit: rows and columns of the block that it multiplies at once. */
 dim2 tpu_cube_shape(data_type_t dtype);
 /** Storage mode of a tensor.
  * Its answer on BM1684X is neither recorded nor described: the call is refused. */
