@@ -415,14 +415,16 @@ TEST_F(OkkBytes, WhatNoRecordingShowsIsRefusedByName) {
                                    {Field::opd0_addr, address(0, kInput)},
                                    {Field::opd1_addr, address(0, kWeight)},
                                    {Field::res0_addr, address(0, kOutput)}});
-  for (const auto& [field, text] :
-       std::initializer_list<std::pair<Field, const char*>>{{Field::res_add, "res_add (0x1) is set"},
-                                                            {Field::winograd, "winograd (0x1) is no part"},
-                                                            {Field::opd1_const, "opd1_const (0x1) is set"}}) {
+  for (const auto& [field, text] : std::initializer_list<std::pair<Field, const char*>>{
+           {Field::res_add, "res_add (0x1) is set"}, {Field::winograd, "winograd (0x1) is no part"}}) {
     Instruction other = conv;
     other[field] = 1;
     EXPECT_THAT(refusal(other), HasSubstr(text));
   }
+  // One constant in place of the weights is recorded.
+  Instruction constant = conv;
+  constant[Field::opd1_const] = 1;
+  EXPECT_EQ(refusal(constant), "");
   Instruction halves = conv;
   halves[Field::res0_prec] = kHalves;
   EXPECT_THAT(refusal(halves), HasSubstr("res0_prec (0x3)"));
