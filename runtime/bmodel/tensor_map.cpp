@@ -6,14 +6,12 @@
 #include <cctype>
 #include <charconv>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <type_traits>
 #include <utility>
 
 #include "runtime/base/json_tree.hpp"
+#include "runtime/base/text_file.hpp"
 
 namespace softtpu::bmodel {
 namespace {
@@ -244,20 +242,18 @@ std::vector<LocalStore> unpack_stores(std::span<const std::uint8_t> bytes) {
   return stores;
 }
 
+// Names are put together as text: libstdc++ frees the parts of a path twice when one of its changes finds no memory.
 std::string read_map_beside(const std::string& path) {
-  namespace fs = std::filesystem;
-  constexpr std::uintmax_t kMostBytes = std::uintmax_t{1} << 30;
-  const fs::path file(path);
-  std::vector<fs::path> places = {fs::path(file).replace_extension() / "tensor_location.json", path + ".json"};
-  if (file.filename() == "compilation.bmodel")
-    places.push_back(fs::path(file).replace_filename("tensor_location.json"));
-  for (const fs::path& place : places) {
-    std::error_code failed;
-    if (!fs::is_regular_file(place, failed) || fs::file_size(place, failed) > kMostBytes) continue;
-    std::ifstream stream(place, std::ios::binary);
-    std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
-    if (stream && !text.empty()) return text;
-  }
+  constexpr std::size_t kMostBytes = std::size_t{1} << 30;
+  constexpr const char* kName = "tensor_location.json";
+  const std::size_t slash = path.rfind('/');
+  const std::size_t name = slash == std::string::npos ? 0 : slash + 1;
+  const std::size_t dot = path.rfind('.');
+  const std::string stem = dot == std::string::npos || dot <= name ? path : path.substr(0, dot);
+  std::vector<std::string> places = {stem + "/" + kName, path + ".json"};
+  if (path.compare(name, std::string::npos, "compilation.bmodel") == 0) places.push_back(path.substr(0, name) + kName);
+  for (const std::string& place : places)
+    if (auto text = read_text_file(place, kMostBytes); text && !text->empty()) return *std::move(text);
   return {};
 }
 

@@ -91,7 +91,8 @@ void tpu_bdc_poll(void);
 void tpu_gdma_poll(void);
 /** Waits until SDMA has finished all commands; tpu_poll does not. */
 void tpu_sdma_poll(void);
-/** Shape of the matrix unit: rows and columns of the block that it multiplies at once. */
+/** Shape of the matrix unit: rows and columns of the block that it multiplies at once.
+ * Types: any number */
 dim2 tpu_cube_shape(data_type_t dtype);
 /** Storage mode of a tensor.
  * Its answer on BM1684X is neither recorded nor described: the call is refused. */
