@@ -303,7 +303,7 @@ class Module final : public EmulatedModule {
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
-    // What this machine's loader is told means nothing to the other processor's.
+    // Settings of this machine's loader do not apply to the other processor's.
     std::vector<char*> environment;
     for (char** one = environ; *one != nullptr; ++one) {
       const std::string_view text(*one);
