@@ -17,7 +17,7 @@
 namespace softtpu::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 struct Entry {
   stream::Instruction instruction;
@@ -83,21 +83,21 @@ void print_text(Translating* translating, const Entry& entry) {
 void print_json(Translating* translating, const Entry& entry, std::uint32_t core) {
   const stream::Instruction& instruction = entry.instruction;
   const stream::Format& format = *instruction.format;
-  Json fields = Json::object();
+  OrderedJson fields = OrderedJson::object();
   for (const stream::BitField& place : format.places) {
     if (!place.reserved()) fields[std::string(to_text(place.field))] = instruction[place.field];
   }
   const Meaning meaning = meaning_of(translating, instruction);
-  const Json line = {{"unit", to_text(instruction.unit())},
-                     {"core", core},
-                     {"offset", entry.offset},
-                     {"id", instruction.id()},
-                     {"waits_for", instruction.waits_for()},
-                     {"instruction", format.name},
-                     {"operation", format.function_name(instruction.function())},
-                     {"function", meaning.function},
-                     {"operands", meaning.operands},
-                     {"fields", fields}};
+  const OrderedJson line = {{"unit", to_text(instruction.unit())},
+                            {"core", core},
+                            {"offset", entry.offset},
+                            {"id", instruction.id()},
+                            {"waits_for", instruction.waits_for()},
+                            {"instruction", format.name},
+                            {"operation", format.function_name(instruction.function())},
+                            {"function", meaning.function},
+                            {"operands", meaning.operands},
+                            {"fields", fields}};
   fmt::print("{}\n", line.dump());
 }
 

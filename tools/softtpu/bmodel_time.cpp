@@ -17,7 +17,7 @@
 namespace softtpu::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 double percent(double share) { return 100 * share; }
 
@@ -44,16 +44,16 @@ std::pair<std::string, std::string> limits_of(const LayerTime& layer) {
   return {parts[0].second, parts[1].first > 0 ? parts[1].second : kNothing};
 }
 
-Json to_json(const NetworkTime& time, std::size_t most_layers) {
-  Json spent = Json::object();
+OrderedJson to_json(const NetworkTime& time, std::size_t most_layers) {
+  OrderedJson spent = OrderedJson::object();
   for (std::size_t i = 0; i < kSpentKinds; ++i)
     if (time.end.spent[i] > 0) spent[std::string(to_text(static_cast<Spent>(i)))] = time.end.spent[i];
-  Json rests = Json::object();
+  OrderedJson rests = OrderedJson::object();
   for (std::size_t i = 0; i < kBases; ++i) rests[std::string(to_text(static_cast<Basis>(i)))] = time.end.by_basis[i];
-  Json busy = Json::object();
+  OrderedJson busy = OrderedJson::object();
   for (std::size_t i = 0; i < kQueues; ++i)
     if (time.busy_us[i] > 0) busy[std::string(to_text(static_cast<Queue>(i)))] = time.busy_us[i];
-  Json layers = Json::array();
+  OrderedJson layers = OrderedJson::array();
   for (std::size_t i = 0; i < std::min(most_layers, time.layers.size()); ++i) {
     const LayerTime& layer = time.layers[i];
     const auto [bound, next] = limits_of(layer);
@@ -66,7 +66,7 @@ Json to_json(const NetworkTime& time, std::size_t most_layers) {
                       {"bound", bound},
                       {"next", next}});
   }
-  Json error = nullptr;
+  OrderedJson error = nullptr;
   if (time.error)
     error = {{"networks", time.error->networks},
              {"error", time.error->error},
@@ -194,14 +194,14 @@ struct Language {
   static double times(int all, int held) { return all == 0 ? 1 : static_cast<double>(all) / held; }
 };
 
-Json to_json(const Language& language, const std::string& file, int all) {
-  Json json = {{"file", file}, {"blocks", all > 0 ? all : std::max(language.blocks, language.cached_blocks)}};
+OrderedJson to_json(const Language& language, const std::string& file, int all) {
+  OrderedJson json = {{"file", file}, {"blocks", all > 0 ? all : std::max(language.blocks, language.cached_blocks)}};
   json["blocks_in_file"] = std::max(language.blocks, language.cached_blocks);
   json["places"] = language.places;
-  json["first_token_us"] = language.blocks > 0 ? Json(language.first_us(all)) : Json(nullptr);
+  json["first_token_us"] = language.blocks > 0 ? OrderedJson(language.first_us(all)) : OrderedJson(nullptr);
   const bool next = language.cached_blocks > 0 && language.next_us(all) > 0;
-  json["next_token_us"] = next ? Json(language.next_us(all)) : Json(nullptr);
-  json["tokens_per_s"] = next ? Json(1e6 / language.next_us(all)) : Json(nullptr);
+  json["next_token_us"] = next ? OrderedJson(language.next_us(all)) : OrderedJson(nullptr);
+  json["tokens_per_s"] = next ? OrderedJson(1e6 / language.next_us(all)) : OrderedJson(nullptr);
   return json;
 }
 
@@ -217,14 +217,14 @@ void print_text(const Language& language, int all) {
 }
 
 void print_fit_rows(const NetworkTime& time, const std::vector<FitRow>& rows) {
-  Json list = Json::array();
+  OrderedJson list = OrderedJson::array();
   for (const FitRow& row : rows) {
-    Json quantities = Json::object();
+    OrderedJson quantities = OrderedJson::object();
     for (const auto& [name, amount] : row.quantities)
       quantities[std::string(name)] = quantities.value(std::string(name), 0.0) + amount;
     list.push_back({row.engine, row.after, quantities});
   }
-  const Json line = {{"file", time.file}, {"precision", time.precision}, {"us", time.end.us}, {"rows", list}};
+  const OrderedJson line = {{"file", time.file}, {"precision", time.precision}, {"us", time.end.us}, {"rows", list}};
   fmt::print("{}\n", line.dump());
 }
 
@@ -250,7 +250,7 @@ std::string slower_text(double us, double alone_us) {
   return fmt::format("{:.3f} ms, {:.0f} % later than alone", us / 1e3, percent(us / alone_us - 1));
 }
 
-Result<Json> show_together(const First& a, const First& b, TimingPreset preset, bool text) {
+Result<OrderedJson> show_together(const First& a, const First& b, TimingPreset preset, bool text) {
   const auto both = time_together(a.at(), b.at(), preset);
   if (!both) return both.error();
   const std::string& first = a.at().network.name;
@@ -261,11 +261,11 @@ Result<Json> show_together(const First& a, const First& b, TimingPreset preset, 
         "{} and {} together: {:.3f} ms for one launch of each, {}: {} ends after {}, {} after {}\n", first, second,
         us / 1e3, both->side_by_side ? "side by side on cores that share DDR" : "in turns on one core", first,
         slower_text(both->first_us, both->first_alone_us), second, slower_text(both->second_us, both->second_alone_us));
-  return Json{{"together", {first, second}},
-              {"us", us},
-              {"ends_us", {both->first_us, both->second_us}},
-              {"alone_us", {both->first_alone_us, both->second_alone_us}},
-              {"side_by_side", both->side_by_side}};
+  return OrderedJson{{"together", {first, second}},
+                     {"us", us},
+                     {"ends_us", {both->first_us, both->second_us}},
+                     {"alone_us", {both->first_alone_us, both->second_alone_us}},
+                     {"side_by_side", both->side_by_side}};
 }
 
 }  // namespace
@@ -273,7 +273,7 @@ Result<Json> show_together(const First& a, const First& b, TimingPreset preset, 
 int time_models(const BmodelOptions& options) {
   const auto preset = options.vendor ? TimingPreset::kVendor : TimingPreset::kFull;
   const auto began = std::chrono::steady_clock::now();
-  Json all = Json::array();
+  OrderedJson all = OrderedJson::array();
   std::size_t count = 0;
   bool failed = false;
   bool found = false;

@@ -19,7 +19,7 @@
 namespace softtpu::cli {
 namespace {
 
-struct Options {
+struct ReplayOptions {
   RunOptions run;
   std::string file;
   bool show = false;
@@ -58,7 +58,7 @@ void describe(const LaunchRecord& record) {
 }
 
 // The program of the run is the device itself.
-int replay(Options& options) {
+int replay(ReplayOptions& options) {
   const auto record = read_launch_record(options.file);
   if (!record) return not_run(record.error().text);
   if (options.show) {
@@ -79,7 +79,7 @@ int replay(Options& options) {
 }  // namespace
 
 Run add_replay(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReplayOptions>();
   app.add_option("file", options->file, "what `softtpu run --record FILE` has kept")->required();
   app.add_flag("--show", options->show, "prints what the record holds, and runs nothing");
   add_run_options(app, options->run, SettingUser::kReplay);

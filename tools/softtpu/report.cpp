@@ -23,7 +23,7 @@
 namespace softtpu::cli {
 namespace {
 
-struct Options {
+struct ReportOptions {
   std::string output = "softtpu-report.html";
   std::string times, findings, chip;
   std::string checks = "all";
@@ -75,7 +75,7 @@ int complain(const std::string& text) {
 }
 
 // `softtpu run` does the work, so that every option has one meaning.
-Result<int> run_watched(const Options& options, const std::string& times, const std::string& findings) {
+Result<int> run_watched(const ReportOptions& options, const std::string& times, const std::string& findings) {
   std::error_code failed;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", failed);
   if (failed) return Error{ErrorKind::kResource, "/proc/self/exe cannot be read"};
@@ -88,7 +88,7 @@ Result<int> run_watched(const Options& options, const std::string& times, const 
   return run_program(command);
 }
 
-int write_page(const Options& options, const ReportInput& input) {
+int write_page(const ReportOptions& options, const ReportInput& input) {
   const auto page = make_page(input);
   if (!page) return complain(page.error().text);
   std::ofstream file(options.output, std::ios::binary);
@@ -101,7 +101,7 @@ int write_page(const Options& options, const ReportInput& input) {
 }
 
 // Both files of an earlier run.
-int from_files(const Options& options) {
+int from_files(const ReportOptions& options) {
   ReportInput input;
   const auto times = find_text(options.times);
   if (!times) return complain(fmt::format("\"{}\" cannot be read", options.times));
@@ -115,7 +115,7 @@ int from_files(const Options& options) {
   return write_page(options, input);
 }
 
-int from_program(const Options& options) {
+int from_program(const ReportOptions& options) {
   const ScratchFolder folder;
   if (folder.path().empty()) return complain("no folder for temporary files");
   const std::string times = folder.path() + "/times.jsonl";
@@ -137,7 +137,7 @@ int from_program(const Options& options) {
   return written != 0 ? written : *status;
 }
 
-int run(const Options& options) {
+int run(const ReportOptions& options) {
   if (options.program.empty() == options.times.empty()) {
     return complain("either a program after --, or --times FILE of an earlier run");
   }
@@ -149,7 +149,7 @@ int run(const Options& options) {
 }  // namespace
 
 Run add_report(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReportOptions>();
   app.add_option("-o,--output", options->output, "the page")->capture_default_str();
   app.add_option("--chip", options->chip, "sets SOFTTPU_CHIP for the program");
   app.add_option("--check", options->checks, "the checks whose findings the page lists")->capture_default_str();

@@ -305,12 +305,12 @@ constexpr Sdk kSdks[] = {
      "lib/ with libbmrt, libbmlib and libcmodel_bm1684x for the compiler's tools (put it first in LD_LIBRARY_PATH)"},
 };
 
-struct Options {
+struct SdkOptions {
   std::string kind, folder, deps;
 };
 
 // The folder deps of the user's PPL; the error says what it should look like.
-Result<void> check_deps(const Options& options) {
+Result<void> check_deps(const SdkOptions& options) {
   if (options.deps.empty()) return {};
   if (options.kind != "ppl") return Error{ErrorKind::kUsage, "sdk: --deps goes with the kind ppl"};
   for (const char* place : {"common/host", "common/dev"}) {
@@ -322,7 +322,7 @@ Result<void> check_deps(const Options& options) {
   return {};
 }
 
-int run(const Options& options) {
+int run(const SdkOptions& options) {
   const Sdk& sdk = *std::ranges::find(kSdks, options.kind, &Sdk::name);
   if (auto good = check_deps(options); !good) return fail(good.error());
   try {
@@ -349,7 +349,7 @@ int run(const Options& options) {
 }  // namespace
 
 Run add_sdk(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SdkOptions>();
   std::vector<std::string> names;
   for (const Sdk& sdk : kSdks) names.emplace_back(sdk.name);
   app.add_option("kind", options->kind, "which SDK")->required()->check(CLI::IsMember(names));

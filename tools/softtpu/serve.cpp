@@ -16,14 +16,14 @@
 namespace softtpu::cli {
 namespace {
 
-struct Options {
+struct ServeOptions {
   std::string socket;
   std::uint32_t devices = 1;
   bool daemon = false;
   std::string tcp, certificate, key, token;
 };
 
-int run(const Options& options) {
+int run(const ServeOptions& options) {
   auto settings = read_settings();
   if (!settings) return fail(settings.error());
   if (auto good = check_device_settings(*settings); !good) return fail(good.error());
@@ -47,7 +47,7 @@ int run(const Options& options) {
 }  // namespace
 
 Run add_serve(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ServeOptions>();
   app.add_option("--devices", options->devices, "number of devices")->check(CLI::Range(1, 64))->capture_default_str();
   app.add_option("--socket", options->socket, "path of the socket (default: $XDG_RUNTIME_DIR/softtpu/device.sock)");
   app.add_flag("--daemon", options->daemon, "return once the socket is ready; stop it with SIGTERM to the printed pid");

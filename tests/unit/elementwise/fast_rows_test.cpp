@@ -8,12 +8,14 @@
 #include <cstring>
 #include <random>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
 #include "device/command/functions.hpp"
 #include "device/engines/command.hpp"
 #include "device/numeric/float_unit.hpp"
+#include "tests/unit/instruction_sets.hpp"
 
 namespace softtpu {
 namespace {
@@ -40,6 +42,8 @@ class FastRows : public testing::TestWithParam<Variant> {
  protected:
   void SetUp() override {
     const auto [instructions, rules] = GetParam();
+    const bool has_avx2 = std::string_view(rules) == "demo4" || std::string_view(rules) == "bm1684x";
+    if (*instructions == '\0' && has_avx2 && best_is_avx2()) GTEST_SKIP() << "avx2 is the best";
     if (!set_simd_limit(instructions)) GTEST_SKIP() << "this machine has no " << instructions;
     memories_ = std::move(*Memories::create(small_chip(rules)));
     image_.resize(memories_->chip().local_mem.bytes);
