@@ -1,20 +1,23 @@
 #!/usr/bin/env python3
-"""Damaged files for the commands of compiled networks: networks, NumPy files, maps of tensors, and the signals that end a command. Each
-command ends soon with a status that its help promises, says in plain lines what is wrong, takes little memory, leaves no process and no
-temporary folder, and does not call an output equal to a reference that is not.
+"""Damaged files for the commands that read files: networks, NumPy files, maps of tensors, recorded cases (JSON), recorded launches; and the
+signals that end a command. Each command ends soon with a status that its help promises, says in plain lines what is wrong, takes little
+memory, leaves no process and no temporary folder, and does not call an output equal to a reference that is not.
 
-    tests/fuzz/files_fuzz.py --build build/dev [--runs 60] [--seed 1] [--keep FOLDER]
+    scripts/fuzz files                                     # or tests/fuzz/files_fuzz.py --build build/dev [--runs 60] [--seed 1]
+
+A seed is a file: KIND-NAME.bmodel, .npz (an input), .json (KIND is "map" or "golden"). With "refused" in its name it must not be taken.
 """
 import argparse
+import hashlib
 import io
 import json
 import os
 import pathlib
-import random
 import re
 import resource
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -22,13 +25,18 @@ import time
 
 import numpy as np
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / "networks")]
-NETWORKS = HERE.parent / "golden-networks"
-# 124 is an internal error, and what is above it belongs to `softtpu run`.
-STATUSES = {0, 1, 2, 3, 120, 121, 122, 123}
+import programs
+
+TESTS = programs.HERE.parent
+sys.path[:0] = [str(TESTS / "networks")]
+NETWORKS = TESTS / "golden-networks"
+SOFTMAX = NETWORKS / "softmax_INT8.bmodel"
+# Recorded cases that are small, and the bytes that belong to them.
+FAMILIES = [TESTS / "golden/bm1684x2/fp_diff_abs.json", TESTS / "golden/bm1688/limits.json", TESTS / "golden/bm1690e/fp_add.json"]
+# 124 is an internal error. 125: a recorded launch is not usable.
+STATUSES = {"bmodel": {0, 1, 2, 3, 120, 121, 122, 123}, "golden": {0, 1, 2}, "replay": {0, 1, 120, 121, 122, 123, 125}}
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-MOST_BYTES = 3 << 30
+MOST_BYTES = 1 << 30
 WORDS = (b"\xff\xff\xff\xff", b"\0\0\0\0", b"\xff\xff\xff\x7f", b"\0\0\0\x80", b"\x01\0\0\0", b"\xfe\xff\xff\xff")
 VALUES = (None, True, -1, 0, 1 << 31, 1 << 63, 1e308, -1e308, "", "\x1b[31mred", "x" * 5000, "a/b", "..", "file", [], {}, [[]], "tensor<1x3x!quant.uniform<i8:f32, 0>>",
           "tensor<99999999999x1xf32>", "\ud800", "nan")
@@ -73,19 +81,70 @@ def damaged_json(chance, text):
     return json.dumps(whole).encode(errors="surrogatepass")
 
 
+KERNEL = """
+#include <tpu_kernel.h>
+typedef struct { unsigned long long out, in; } args_t;
+void twice(const void* raw) {
+  const args_t* args = raw;
+  const dim4 shape = {1, 4, 1, 16};
+  tpu_initialize();
+  tpu_gdma_cpy_S2L(0, args->in, &shape, NULL, NULL, DT_FP32);
+  tpu_bdc_fp_add(0x1000, 0, 0, &shape, NULL, NULL, NULL, DT_FP32);
+  tpu_gdma_cpy_L2S(args->out, 0x1000, &shape, NULL, NULL, DT_FP32);
+  tpu_poll();
+}
+TPUKERNEL_FUNC_REGISTER(twice)
+"""
+PROGRAM = """
+import numpy as np, softtpu
+device = softtpu.Device()
+device.compile("kernel.c").twice(device.empty(64, np.float32), device.array(np.ones(64, np.float32)))
+"""
+
+
+def damaged_record(chance, contents):
+    """A recorded launch; mostly with sums that fit its bytes, because what does not fit is refused before anything else is looked at."""
+    if chance.randrange(4) == 0:
+        return damaged_bytes(chance, contents)
+    plain = struct.Struct("<QIBQQ")
+    magic, version, ended, launch_bytes, outcome_bytes = plain.unpack_from(contents)
+    head = plain.size + 2 * (4 + 32) + 32
+    launch, outcome = contents[head:head + launch_bytes], contents[head + launch_bytes:]
+    if chance.randrange(4) == 0:
+        outcome = damaged_bytes(chance, outcome, 0, 200)
+    else:
+        # Names and sizes, the module's headers, or the list of memories behind it.
+        module = launch.index(b"\x7fELF")
+        first = chance.choice((0, 0, module, max(len(launch) - 400, 0)))
+        launch = damaged_bytes(chance, launch, first, min(first + 400, len(launch)))
+    sums = b"".join(struct.pack("<I", 32) + hashlib.sha256(part).digest() for part in (launch, outcome))
+    header = plain.pack(magic, version, ended, len(launch), len(outcome)) + sums
+    assert head == len(header) + 32
+    return header + hashlib.sha256(header).digest() + launch + outcome
+
+
 class Fuzzer:
     def __init__(self, options, folder):
-        self.options, self.folder, self.chance = options, folder, random.Random(options.seed)
+        self.options, self.folder, self.chance = options, folder, None
         self.softtpu = str((options.build / "bin/softtpu").resolve())
         # Each command's temporary files, and the mark by which its processes are found.
         self.temporary = folder / "tmp"
         self.temporary.mkdir()
         self.environment = {name: value for name, value in os.environ.items() if not name.startswith("SOFTTPU_")}
-        self.environment.update(TMPDIR=str(self.temporary), XDG_RUNTIME_DIR=str(folder), SOFTTPU_PYTHON=sys.executable, SOFTTPU_TIMEOUT="20",
+        self.environment.update(TMPDIR=str(self.temporary), XDG_RUNTIME_DIR=str(folder), SOFTTPU_PYTHON=sys.executable, SOFTTPU_TIMEOUT="5",
                                 SOFTTPU_LAUNCH_LIMIT="30", PYTHONDONTWRITEBYTECODE="1")
-        self.plain = [NETWORKS / "softmax_INT8.bmodel", NETWORKS / "addtwoioalone_F16.bmodel", *sorted(NETWORKS.glob("dynamic/*.bmodel"))[:4],
+        self.environment.update(PYTHONPATH=str(TESTS.parent / "python"), SOFTTPU_PREFIX=str(options.build.resolve()), XDG_CACHE_HOME=str(folder / "cache"))
+        self.plain = [SOFTMAX, NETWORKS / "addtwoioalone_F16.bmodel", *sorted(NETWORKS.glob("dynamic/*.bmodel"))[:4],
                       *sorted(NETWORKS.glob("bm1688/*.bmodel"))[:1], *sorted(NETWORKS.glob("bm1690_8/*.bmodel"))[:1]]
         self.layered()
+        self.record = self.recorded()
+
+    def recorded(self):
+        self.write("kernel.c", KERNEL.encode())
+        path = self.folder / "whole.record"
+        subprocess.run([self.softtpu, "run", "--record", path, "--", sys.executable, "-c", PROGRAM], check=True, timeout=100, env=self.environment, cwd=self.folder)
+        subprocess.run([self.softtpu, "replay", path], check=True, capture_output=True, timeout=100, env=self.environment)
+        return path.read_bytes()
 
     def layered(self):
         """A network with a map, a reference of its layers, and one of its outputs."""
@@ -123,27 +182,52 @@ class Fuzzer:
         kind = self.chance.randrange(4)
         return self.write("damaged.bmodel", damaged_bytes(self.chance, contents, 0 if kind else tables, tables if kind else None))
 
+    def family(self, text, contents=None):
+        """A folder with recorded cases of this text."""
+        folder = self.folder / "family"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        shutil.copy(text.with_suffix(".bin"), folder)
+        (folder / text.name).write_bytes(text.read_bytes() if contents is None else contents)
+        return folder
+
+    def of_seed(self, name, contents):
+        """The command lines for the file."""
+        kind, path = name.split("-")[0], self.write("damaged" + pathlib.Path(name).suffix, contents)
+        if name.endswith(".bmodel"):
+            return [["bmodel", command, path] for command in ("info", "disasm", "time", "run")]
+        if name.endswith(".npz"):
+            return [["bmodel", "run", SOFTMAX, "--input", path], ["bmodel", "compare", SOFTMAX, "--reference", path]]
+        if kind == "map":
+            return [["bmodel", "compare", self.network, "--npz", self.write("whole.npz", self.references[0]), "--map", path]]
+        return [["golden", self.family(next(file for file in FAMILIES if file.parent.name == kind.removeprefix("golden_")), contents)]]
+
     def make(self):
         """A command line, and whether it may succeed."""
-        chance, kind = self.chance, self.chance.randrange(8)
+        chance, kind = self.chance, self.chance.randrange(10)
         if kind == 0:
-            return ["info", "--json", self.damaged_network()], None
+            return ["bmodel", "info", "--json", self.damaged_network()], None
         if kind == 1:
-            return ["time", *chance.choice(([], ["--json"], ["--csv"], ["--layers", "5"])), self.damaged_network()], None
+            return ["bmodel", "time", *chance.choice(([], ["--json"], ["--csv"], ["--layers", "5"])), self.damaged_network()], None
         if kind == 2:
             shutil.rmtree(self.folder / "layers", ignore_errors=True)
-            return ["run", self.damaged_network(), "--dump-layers", self.folder / "layers"], None
+            return ["bmodel", "run", self.damaged_network(), "--dump-layers", self.folder / "layers"], None
         if kind == 3:
-            return ["run", self.network, "--input", self.write("damaged.npz", damaged_bytes(chance, chance.choice(self.references)))], None
+            return ["bmodel", "run", self.network, "--input", self.write("damaged.npz", damaged_bytes(chance, chance.choice(self.references)))], None
         if kind == 4:
             reference = self.write("damaged.npz", damaged_bytes(chance, self.outputs.read_bytes()))
-            return ["compare", self.network, "--reference", reference], self.arrays(reference) == self.right
+            return ["bmodel", "compare", self.network, "--reference", reference], self.arrays(reference) == self.right
         if kind == 5:
-            return ["compare", self.network, "--npz", self.write("damaged.npz", damaged_bytes(chance, chance.choice(self.references)))], None
-        reference = self.write("whole.npz", self.references[0])
+            return ["bmodel", "compare", self.network, "--npz", self.write("damaged.npz", damaged_bytes(chance, chance.choice(self.references)))], None
         if kind == 6:
-            return ["compare", self.network, "--npz", reference, "--map", self.write("damaged.json", damaged_json(chance, self.map_text))], None
-        return ["compare", self.damaged_network(), "--npz", reference], None
+            text = chance.choice(FAMILIES)
+            return ["golden", self.family(text, damaged_json(chance, text.read_text()))], None
+        if kind == 7:
+            return ["replay", self.write("damaged.record", damaged_record(chance, self.record))], None
+        reference = self.write("whole.npz", self.references[0])
+        if kind == 8:
+            return ["bmodel", "compare", self.network, "--npz", reference, "--map", self.write("damaged.json", damaged_json(chance, self.map_text))], None
+        return ["bmodel", "compare", self.damaged_network(), "--npz", reference], None
 
     def left_behind(self):
         """Processes of a command that has ended, and its temporary files."""
@@ -164,8 +248,8 @@ class Fuzzer:
             shutil.rmtree(self.temporary / file, ignore_errors=True)
         return found + files
 
-    def judge(self, status, output, may_succeed):
-        if status not in STATUSES:
+    def judge(self, command, status, output, may_succeed):
+        if status not in STATUSES[command]:
             return f"status {status}"
         if re.search(rb"terminate called|what\(\):|Sanitizer|runtime error|Traceback|internal error", output):
             return "an exception that nothing catches, or a sanitizer's report"
@@ -174,62 +258,58 @@ class Fuzzer:
         if status not in (0, 120) and not output.strip():
             return "it does not say why"
         if status == 0 and may_succeed is False:
-            return "it says that outputs are equal to a reference that is not what they are"
+            return "it is taken, or called equal to what it is not"
         if resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 > MOST_BYTES:
             return "it takes much memory"
         left = self.left_behind()
         return f"it leaves {left}" if left else None
 
-    def run(self, number):
-        words, may_succeed = self.make()
-        command = [self.softtpu, "bmodel", *map(str, words)]
-        ended = None
-        if self.chance.randrange(10) == 0:
-            words, may_succeed = ["compare", self.network, "--npz", self.write("whole.npz", self.references[0])], None
-            command, ended = [self.softtpu, "bmodel", *map(str, words)], self.chance.choice(SIGNALS)
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=self.folder, env=self.environment)
+    def run_seed(self, name, contents):
+        for words in self.of_seed(name, contents):
+            # What only shows a network's tables need not look at the sizes in them.
+            wrong = self.run(words, False if "refused" in name and words[1] not in ("info", "disasm", "time") else None)
+            if wrong:
+                return wrong
+        return None
+
+    def run_changed(self, chance):
+        self.chance = chance
+        if chance.randrange(10) != 0:
+            return self.run(*self.make())
+        whole = ["bmodel", "compare", self.network, "--npz", self.write("whole.npz", self.references[0])]
+        return self.run(whole, None, chance.choice(SIGNALS), chance.uniform(0.05, 1.5))
+
+    def run(self, words, may_succeed, ended=None, after=0.0):
+        process = subprocess.Popen([self.softtpu, *map(str, words)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=self.folder,
+                                   env=self.environment)
         try:
             if ended:
-                time.sleep(self.chance.uniform(0.05, 1.5))
+                time.sleep(after)
                 process.send_signal(ended)
             output = process.communicate(timeout=100)[0]
             status = process.returncode
             if ended and (status in (-ended, 128 + ended) or (ended == signal.SIGINT and b"KeyboardInterrupt" in output)):
                 # Before Python is ready, the signal itself ends it.
                 status, output = 1, b"ended"
-            wrong = self.judge(status, output, may_succeed)
+            wrong = self.judge(words[0], status, output, may_succeed)
         except subprocess.TimeoutExpired:
             process.kill()
             output, wrong = process.communicate()[0], "it does not end"
-        if wrong:
-            print(f"run {number} of seed {self.options.seed}: {wrong}\n  {words!r}{f' and signal {ended}' if ended else ''}\n  {output[-700:]!r}", flush=True)
-            if self.options.keep:
-                self.options.keep.mkdir(parents=True, exist_ok=True)
-                for name in ("damaged.bmodel", "damaged.npz", "damaged.json"):
-                    if (self.folder / name).is_file() and any(str(word).endswith(name) for word in words):
-                        shutil.copy(self.folder / name, self.options.keep / f"{self.options.seed}-{number}-{name}")
-        return bool(wrong), status if not wrong else None
+        if wrong and self.options.keep:
+            self.options.keep.mkdir(parents=True, exist_ok=True)
+            for file in self.folder.glob("damaged.*"):
+                if any(str(word) == str(file) for word in words):
+                    shutil.copy(file, self.options.keep / f"{self.options.seed}-{time.time_ns()}-{file.name}")
+        return wrong and f"{wrong}\n  {list(map(str, words))!r}{f' and signal {ended}' if ended else ''}\n  {output[-700:]!r}"
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=pathlib.Path, required=True)
-    parser.add_argument("--flatc", default="flatc")
-    parser.add_argument("--runs", type=int, default=60)
-    parser.add_argument("--seconds", type=float, default=0, help="as many runs as fit, in place of --runs")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--keep", type=pathlib.Path, help="folder that gets the inputs with which something was wrong")
-    options = parser.parse_args()
-    counts, bad, number, start = {}, 0, 0, time.monotonic()
+    made = programs.parser(__doc__, 60)
+    made.add_argument("--flatc", default="flatc")
+    options = made.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         fuzzer = Fuzzer(options, pathlib.Path(folder))
-        while number < options.runs if not options.seconds else time.monotonic() - start < options.seconds:
-            wrong, status = fuzzer.run(number)
-            bad += wrong
-            counts[status] = counts.get(status, 0) + 1
-            number += 1
-    print(f"{number} commands in {time.monotonic() - start:.0f} s, {bad} wrong; by status {dict(sorted((k, v) for k, v in counts.items() if k is not None))}")
-    return 1 if bad else 0
+        return programs.fuzz(options, programs.read_seeds("files"), fuzzer.run_seed, fuzzer.run_changed)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 import base64
 import json
 import os
-import random
 import shutil
 import signal
 import sqlite3
@@ -15,7 +14,6 @@ import pytest
 
 import sweep_cases as cases
 from softtpu import Error, sweep
-from softtpu.sweep.store import Store
 
 
 def test_a_grid_is_all_combinations():
@@ -245,47 +243,6 @@ if __name__ == "__main__":
             assert done.stdout == "[1, 2]\n", done.stderr
         else:
             assert done.returncode != 0 and "pip install cloudpickle" in done.stderr.splitlines()[-1], done.stdout
-
-
-def damage(contents, chance):
-    """As a disk, an editor or an attacker leaves a file: changed, cut, repeated, or of another kind."""
-    kind = chance.randrange(6)
-    if kind == 0:
-        return contents[:chance.randrange(len(contents))]
-    if kind == 1:
-        return bytes(chance.randrange(256) for _ in range(chance.randrange(200)))
-    changed = bytearray(contents)
-    for _ in range(1 + chance.randrange(30)):
-        # Headers of the file and of its pages are what its reader follows.
-        at = chance.randrange(len(changed)) if kind < 4 else chance.randrange(len(changed) // 4096) * 4096 + chance.randrange(128)
-        changed[at] = chance.choice((0, 1, 0x7F, 0x80, 0xFF, chance.randrange(256)))
-    return bytes(changed)
-
-
-def test_damaged_result_files_are_refused_with_their_name_or_read(tmp_path):
-    good, at = tmp_path / "good.db", tmp_path / "damaged.db"
-    sweep.run(cases.product, grid=dict(rows=list(range(1, 40)), columns=[1]), results=good, workers=1, progress=False)
-    store = Store(good)
-    keys = [row[0] for row in sqlite3.connect(good).execute("SELECT key FROM results")]
-    row = store.load(keys)[keys[0]][0]
-    store.close()
-    contents, chance, refused = good.read_bytes(), random.Random(40), 0
-    for _ in range(300):
-        for file in tmp_path.glob("damaged.db*"):
-            file.unlink()
-        at.write_bytes(damage(contents, chance))
-        store = None
-        try:
-            store = Store(at)
-            store.load(keys)
-            store.keep("another", {"rows": 1}, row, 1)
-        except Error as problem:
-            refused += 1
-            assert str(at) in str(problem)
-        finally:
-            if store is not None:
-                store.close()
-    assert 50 < refused < 300
 
 
 def test_results_that_are_no_results_are_refused_with_the_file_s_name(tmp_path):
