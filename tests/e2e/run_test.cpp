@@ -334,15 +334,32 @@ TEST(OddFiles, NamesReachATerminalWithoutControlCharacters) {
   }
 }
 
+// A command where nothing lies in /dev.
+std::vector<std::string> without_null(const std::string& command) {
+  return {"/usr/bin/unshare", ::geteuid() == 0 ? "-m" : "-Urm", "/bin/sh", "-c",
+          "mount -t tmpfs none /dev && exec " + command};
+}
+
 TEST(OddFiles, AMachineWithoutDevNullIsTheReasonThatIsGiven) {
-  const auto without_null = [](const std::string& command) {
-    return std::vector<std::string>{"/usr/bin/unshare", ::geteuid() == 0 ? "-m" : "-Urm", "/bin/sh", "-c",
-                                    "mount -t tmpfs none /dev && exec " + command};
-  };
   if (Program(without_null("true")).wait() != 0 || kSanitized) GTEST_SKIP() << "no namespaces of mounts here";
   Program host(without_null("'" + kHost + "' use '" + kKernels + "'"));
   EXPECT_NE(host.wait(), 0);
   EXPECT_THAT(host.output(), HasSubstr("/dev/null cannot be read (No such file or directory)"));
+}
+
+// It would keep its caller's output, and $(softtpu serve --daemon) would wait forever.
+TEST(OddFiles, ADaemonWithoutDevNullIsRefused) {
+  if (Program(without_null("true")).wait() != 0 || kSanitized) GTEST_SKIP() << "no namespaces of mounts here";
+  const fs::path folder = fs::temp_directory_path() / ("softtpu-no-null-" + std::to_string(::getpid()));
+  fs::create_directory(folder);
+  const std::string socket = folder / "device.sock";
+  Program server(without_null("'" + kSofttpu + "' serve --daemon --socket '" + socket + "'"));
+  EXPECT_EQ(server.wait(), 1);
+  EXPECT_THAT(server.output(), HasSubstr("/dev/null cannot be opened: No such file or directory. A daemon needs it"));
+  EXPECT_THAT(server.output(), HasSubstr("a container or chroot has to have it"));
+  EXPECT_TRUE(server.leaves_nothing());
+  EXPECT_FALSE(fs::exists(socket));
+  fs::remove_all(folder);
 }
 
 TEST(OddLimits, AStackThatIsTooSmallIsTheReasonThatIsGiven) {

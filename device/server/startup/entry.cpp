@@ -154,7 +154,7 @@ int serve_as_daemon(const Settings& settings, const ServeOptions& options) {
   if (!null) {
     const Error why = system_error(ErrorKind::kResource, "/dev/null cannot be opened");
     return report(
-        {why.kind, why.text + " A daemon needs it in place of its output; a container or chroot has to have it."});
+        {why.kind, why.text + ". A daemon needs it in place of its output; a container or chroot has to have it."});
   }
   int ready[2], out[2], err[2];
   if (::pipe2(ready, O_CLOEXEC) != 0 || ::pipe2(out, O_CLOEXEC) != 0 || ::pipe2(err, O_CLOEXEC) != 0)
