@@ -312,8 +312,15 @@ class Device:
         with self._turn:
             fresh = [finding for finding in self._take_findings() if finding.rule == "init/unfilled-output"]
         result = allocation.last_result()
-        if result is not None:
-            result.findings += tuple(fresh)
+        if result is None:
+            return
+        for finding in fresh:
+            # An array that is read again is the same finding again.
+            known = next((old for old in result.findings if old.is_same(finding)), None)
+            if known is None:
+                result.findings += (finding,)
+            else:
+                known.add_count(finding.count)
 
     def _launch(self, handle, kernel, block, cores):
         """One launch from its start to its end; with checks or times nothing else is launched meanwhile, so that what is noted

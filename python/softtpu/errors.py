@@ -1,6 +1,10 @@
 """What goes wrong, as exceptions."""
 
 
+# What people call, where the library's function has another name.
+_NAMES = {"softtpu_device_open": "softtpu.Device"}
+
+
 class Error(RuntimeError):
     """Something that softtpu refuses or cannot do. `status` is the number of bmlib's status, or None."""
 
@@ -11,7 +15,8 @@ class Error(RuntimeError):
         """The exception for a status of libbmlib and what softtpu_last_failure() says about it."""
         text = failure.get("text") or f"status {status}"
         kind = LaunchError if "kernel" in failure else Error
-        error = kind(text if kind is LaunchError else f"{failure.get('function', 'bmlib')}: {text}")
+        function = failure.get("function", "bmlib")
+        error = kind(text if kind is LaunchError else f"{_NAMES.get(function, function)}: {text}")
         error.status = status
         for name in ("kernel", "core", "command", "file", "line"):
             if kind is LaunchError:

@@ -126,7 +126,10 @@ class Result:
         if self.estimated_us is not None:
             parts.append(f"{self.estimated_us:.1f} us estimated, mostly {words_of_bound(self.bound)}")
         if self.findings:
-            parts.append(_count(self.findings, "finding"))
+            first = self.findings[0]
+            where = f" at {first.file}:{first.line}" if first.file else ""
+            more = ", ..." if len(self.findings) > 1 else ""
+            parts.append(f"{_count(self.findings, 'finding')}: {first.rule}{where}{more} (all in .text)")
         return ", ".join(parts) + ">"
 
     def _repr_html_(self):

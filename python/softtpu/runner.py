@@ -64,15 +64,20 @@ class Difference:
 
 def difference(output, wanted, tolerance=None):
     """None when the output is right, else a `Difference`. `tolerance` None: every bit has to be the same; a number: relative and absolute; a pair:
-    absolute and relative; a function(got, wanted): whether they count as equal."""
+    absolute and relative; a function(got, wanted) that gives whether they count as equal: one truth value, or one for each element."""
     got = output.numpy() if isinstance(output, Array) else np.asarray(output)
     wanted = wanted.numpy() if isinstance(wanted, Array) else np.asarray(wanted)
     kind = output.kind if isinstance(output, Array) else None
     if got.shape != wanted.shape:
         return Difference(f"shape {list(got.shape)}, the reference has {list(wanted.shape)}")
     if callable(tolerance):
-        return None if tolerance(got, wanted) else Difference("the reference differs")
-    if tolerance is None:
+        equal = np.asarray(tolerance(got, wanted))
+        if equal.shape not in ((), got.shape):
+            raise ValueError(f"tolerance() gives values of shape {list(equal.shape)} for arrays of {list(got.shape)}; it gives one truth value, or one for each element")
+        if equal.shape != got.shape:
+            return None if equal else Difference("the reference differs")
+        wrong = ~equal.astype(bool).reshape(-1)
+    elif tolerance is None:
         if kind is not None and kind.is_small_float and wanted.dtype != got.dtype:
             wanted = types.encode(wanted, kind.name)
         if got.dtype != wanted.dtype:

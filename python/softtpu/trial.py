@@ -133,7 +133,8 @@ class Trial(dict):
         right = sum(case["verdict"] == runner.OK for case in self["cases"])
         lacking = sum(case["verdict"] == runner.UNSUPPORTED for case in self["cases"])
         apart = f", {lacking} on chips without what the kernel uses" if lacking else ""
-        lines.append(f"{self.verdict}: {right} of {count} case{'' if count == 1 else 's'} right{apart}, {self['seconds']:.2f} s")
+        said = f"{right} of {count} case{'' if count == 1 else 's'} right{apart}" if count else "no case was run"
+        lines.append(f"{self.verdict}: {said}, {self['seconds']:.2f} s")
         return "\n".join(lines)
 
 

@@ -162,7 +162,7 @@ def test_names_that_people_use(name, chip, cores):
 
 
 def test_an_unknown_chip_lists_those_that_are_known():
-    with pytest.raises(softtpu.Error, match="nochip.*bm1684x.*softtpu info"):
+    with pytest.raises(softtpu.Error, match=r"^softtpu\.Device: \"nochip.*bm1684x.*softtpu info"):
         softtpu.Device("nochip")
 
 

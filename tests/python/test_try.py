@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 
 from softtpu import runner, trial
@@ -113,6 +114,28 @@ def test_what_no_command_wrote(files, trier):
     kernel, case = files("return;")
     made = trier.run(kernel, case, chips=["bm1684x"], shapes=[dict(count=4096)])
     assert made["cases"][0]["differences"]["out"]["written_by"] is None and "no command has written it" in made.text
+
+
+def test_a_tolerance_of_its_own(files, trier):
+    kernel, case = files()
+    few = dict(chips=["bm1684x"], shapes=[dict(count=4096)])
+    assert trier.run(kernel, case, tolerance=lambda got, wanted: (got == wanted).all(), **few).verdict == "ok"
+    assert trier.run(kernel, case, tolerance=lambda got, wanted: got == wanted, **few).verdict == "ok"
+    made = trier.run(kernel, case, tolerance=lambda got, wanted: np.arange(4096) != 7, **few)
+    assert made.verdict == "wrong" and made["cases"][0]["differences"]["out"]["index"] == [7] and "1 of 4096 elements differ" in made.text
+    assert trier.run(kernel, case, tolerance=lambda got, wanted: False, **few).verdict == "wrong"
+    with pytest.raises(trial.CaseError, match=r"tolerance\(\) gives values of shape \[3\] for arrays of \[4096\]"):
+        trier.run(kernel, case, tolerance=lambda got, wanted: np.ones(3), **few)
+
+
+# The finding is noted for each reading of the output, and `try` reads it twice.
+def test_an_output_that_is_not_filled_is_one_finding(files, trier):
+    made = trier.run(*files("tpu_poll(); return;"), chips=["bm1684x"], shapes=[dict(count=4096)])
+    assert [one["rule"] for one in made["cases"][0]["findings"]] == ["init/unfilled-output"], made.text
+
+
+def test_a_kernel_that_does_not_compile_ran_no_case(files, trier):
+    assert "compile: no case was run" in trier.run(*files("nonsense;")).text
 
 
 def test_tolerance(files, trier):
