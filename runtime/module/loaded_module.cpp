@@ -209,6 +209,21 @@ void LoadedModules::rest() {
   }
 }
 
+namespace {
+
+// For a name that is mistyped: the kernels that there are, or some of them.
+std::string registered_kernels(std::uint32_t module) {
+  constexpr std::size_t kMost = 10;
+  std::vector<std::string> names = kernel_registry().names(module);
+  if (names.empty()) return "";
+  const std::size_t left_out = names.size() - std::min(names.size(), kMost);
+  names.resize(names.size() - left_out);
+  return fmt::format("; it registers {}{}", fmt::join(names, ", "),
+                     left_out != 0 ? fmt::format(" and {} more", left_out) : "");
+}
+
+}  // namespace
+
 Result<KernelFunction> LoadedModules::find(std::uint32_t module, const std::string& name) const {
   if (KernelFunction function = kernel_registry().find(module, name)) return function;
   void* symbol = nullptr;
@@ -228,7 +243,8 @@ Result<KernelFunction> LoadedModules::find(std::uint32_t module, const std::stri
       symbol = nullptr;
   }
   if (symbol == nullptr)
-    return Error{ErrorKind::kUsage, fmt::format("function \"{}\" is not found in {}.", name, where)};
+    return Error{ErrorKind::kUsage,
+                 fmt::format("function \"{}\" is not found in {}{}.", name, where, registered_kernels(module))};
   return reinterpret_cast<KernelFunction>(symbol);
 }
 
