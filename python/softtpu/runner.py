@@ -81,7 +81,7 @@ def difference(output, wanted, tolerance=None):
         if kind is not None and kind.is_small_float and wanted.dtype != got.dtype:
             wanted = types.encode(wanted, kind.name)
         if got.dtype != wanted.dtype:
-            return Difference(f"type {got.dtype}, the reference has {wanted.dtype}")
+            return Difference(f"type {got.dtype}, the reference has {wanted.dtype}: give it the same type, or name a tolerance")
         got, wanted = np.ascontiguousarray(got), np.ascontiguousarray(wanted)
         bits = [array.reshape(-1).view(np.uint8).reshape(array.size, -1) if array.size else np.zeros((0, 1), np.uint8) for array in (got, wanted)]
         wrong = (bits[0] != bits[1]).any(axis=1)

@@ -31,6 +31,7 @@ import runpy
 import sys
 import tempfile
 import time
+import traceback
 
 from . import device, runner
 from .errors import CompileError, Error
@@ -62,7 +63,7 @@ class Case:
         try:
             names = runpy.run_path(str(self.path), run_name="__softtpu_case__")
         except Exception as problem:  # noqa: BLE001: whatever the file does
-            raise CaseError(f"{self.path.name} cannot be read: {type(problem).__name__}: {problem}") from problem
+            raise CaseError(f"{self._place_of(problem)} cannot be read: {type(problem).__name__}: {problem}") from problem
         finally:
             sys.path.remove(folder)
         if not callable(names.get("arguments")):
@@ -76,7 +77,7 @@ class Case:
         known = inspect.signature(self.arguments).parameters
         takes_all = any(parameter.kind == parameter.VAR_KEYWORD for parameter in known.values())
         extra = {name: value for name, value in (("chip", chip), ("cores", cores)) if name in known or (takes_all and name not in shape)}
-        return self._call("arguments", self.arguments, {**extra, **shape})
+        return self._call("arguments", {**extra, **shape}, lambda: self.arguments(**extra, **shape))
 
     def make_reference(self, arguments, chip, cores):
         if self.reference is None:
@@ -87,13 +88,24 @@ class Case:
         if not any(parameter.kind == parameter.VAR_KEYWORD for parameter in known.values()):
             given = {name: value for name, value in given.items() if name in known}
         given = {**{name: value for name, value in (("chip", chip), ("cores", cores)) if name in known}, **given}
-        return self._call("reference", self.reference, given)
+        return self._call("reference", given, lambda: self.reference(**given))
 
-    def _call(self, name, function, given):
+    def _place_of(self, problem):
+        """The file, and the line of it where an exception comes from."""
+        lines = [frame.lineno for frame in traceback.extract_tb(problem.__traceback__) if frame.filename == str(self.path)]
+        return f"{self.path.name}:{lines[-1]}" if lines else self.path.name
+
+    def compare_with(self, tolerance):
+        """The tolerance, with errors of a function named as those of the case."""
+        if not callable(tolerance):
+            return tolerance
+        return lambda got, wanted: self._call("tolerance", ("output", "reference"), lambda: tolerance(got, wanted))
+
+    def _call(self, name, given, function):
         try:
-            return function(**given)
+            return function()
         except Exception as problem:  # noqa: BLE001: whatever the case does
-            raise CaseError(f"{self.path.name}: {name}({', '.join(given)}): {type(problem).__name__}: {problem}") from problem
+            raise CaseError(f"{self._place_of(problem)}: {name}({', '.join(given)}): {type(problem).__name__}: {problem}") from problem
 
 
 class Trial(dict):
@@ -236,7 +248,9 @@ class Trier:
             raise CaseError(f"{case.path.name}: arguments() gives a {type(arguments).__name__}, not a dictionary")
         wanted = case.make_reference(arguments, place["chip"], place["cores"])
         try:
-            launch = runner.run_kernel(function, arguments, wanted, cores=place["cores"], tolerance=tolerance)
+            launch = runner.run_kernel(function, arguments, wanted, cores=place["cores"], tolerance=case.compare_with(tolerance))
+        except CaseError:
+            raise
         except (TypeError, ValueError, Error) as problem:
             raise CaseError(f"{case.path.name}: {problem}") from problem
         result = launch.result

@@ -128,6 +128,19 @@ def test_a_tolerance_of_its_own(files, trier):
         trier.run(kernel, case, tolerance=lambda got, wanted: np.ones(3), **few)
 
 
+def test_errors_of_a_case_have_its_line(files, trier):
+    few = dict(chips=["bm1684x"], shapes=[dict(count=4096)])
+    line = CASE.count("\n", 0, CASE.index("return a + b")) + 1
+    with pytest.raises(trial.CaseError, match=rf"^add_case.py:{line}: reference\(a, b, .*NameError: name 'c'"):
+        trier.run(*files(case=CASE.replace("return a + b", "return a + c")), **few)
+    with pytest.raises(trial.CaseError, match=r"^add_case.py:2 cannot be read: ModuleNotFoundError"):
+        trier.run(*files(case=CASE.replace("import numpy as np", "import numbpy as np", 1)), **few)
+    with pytest.raises(trial.CaseError, match=r"^add_case.py:\d+: tolerance\(output, reference\): AttributeError"):
+        trier.run(*files(case=CASE + "\ndef tolerance(got, wanted):\n    return got.nothing\n"), **few)
+    made = trier.run(*files(case=CASE.replace("return a + b", "return (a + b).astype('f8')")), **few)
+    assert "type float32, the reference has float64: give it the same type, or name a tolerance" in made.text
+
+
 # The finding is noted for each reading of the output, and `try` reads it twice.
 def test_an_output_that_is_not_filled_is_one_finding(files, trier):
     made = trier.run(*files("tpu_poll(); return;"), chips=["bm1684x"], shapes=[dict(count=4096)])
