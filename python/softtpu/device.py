@@ -572,6 +572,8 @@ class Kernel:
             for value in (*args, *named.values()):
                 if isinstance(value, Array):
                     value._allocation.last_result = weakref.ref(result)
+                    # NumPy makes them where no type is named.
+                    result._has_float64 = result._has_float64 or value.kind.name == "float64"
             return result
         if not wait:
             return stream._submit(work)

@@ -62,6 +62,7 @@ class Result:
         self.kernel, self.chip, self.findings = kernel, chip, tuple(findings)
         self._lines = [line for line in times.splitlines() if line]
         self._times = None
+        self._has_float64 = False  # among the arrays that the kernel got
 
     @property
     def times(self):
@@ -117,6 +118,8 @@ class Result:
         if self.estimated_us is not None:
             lines.append(f"{self.estimated_us:.1f} us estimated, mostly {words_of_bound(self.bound)}")
             lines.append(f"the time rests on: {self.rests_on}")
+        if self._has_float64:
+            lines.append("note: an argument is an array of float64, which no chip computes with: x.astype(np.float32)")
         lines += [f"advice: {advice['text']}" for advice in self.advice or ()]
         lines += [str(finding).rstrip() for finding in self.findings]
         return "\n".join(lines)

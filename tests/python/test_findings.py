@@ -174,6 +174,9 @@ def test_an_output_that_is_not_filled_belongs_to_its_launch(module):
     assert rules(result) == []  # it was not read
     out.numpy()
     assert rules(result) == ["init/unfilled-output"]
+    out.numpy()
+    assert rules(result) == ["init/unfilled-output"] and result.findings[0].count > 1
+    assert "1 finding: init/unfilled-output" in repr(result) and "(all in .text)" in repr(result)
 
 
 def test_where_a_nan_comes_from_belongs_to_its_launch(module):

@@ -123,6 +123,14 @@ def test_names_that_are_wrong_are_refused(mod, dev):
         mod.nothing
 
 
+# NumPy's own type, which no chip has: the sums are wrong, and no check sees why.
+def test_a_result_says_that_an_array_is_of_float64(dev, mod):
+    x = np.ones(64)
+    whole, half = dev.array(x), dev.array(x.astype(np.float32))
+    assert "an argument is an array of float64" in mod.add(dev.empty_like(half), whole, half, 64).text
+    assert "float64" not in mod.add(dev.empty_like(half), half, half, 64).text
+
+
 class Mixed(ctypes.Structure):
     class Dim4(ctypes.Structure):
         _fields_ = [(name, ctypes.c_int) for name in "nchw"]
