@@ -1,4 +1,5 @@
-# Debian packages through CPack: softtpu (programs, libraries), softtpu-dev (headers, CMake and pkg-config files), python3-softtpu.
+# Debian packages through CPack: softtpu (programs, libraries), softtpu-dev (headers, CMake and pkg-config files), python3-softtpu, and
+# softtpu-aarch64 (modules for the chips' own processor under qemu-user), where the build has it.
 #
 # Everything stands below /usr/lib/softtpu as in any installed tree, also the libraries with the names of the vendor's: a folder that the
 # dynamic linker does not search, so that a real driver is never shadowed. Only the command, documentation, and files that lead CMake,
@@ -31,7 +32,15 @@ file(WRITE ${debian}/changelog "softtpu (${PROJECT_VERSION}) unstable; urgency=m
 ")
 execute_process(COMMAND gzip -9nf ${debian}/changelog COMMAND_ERROR_IS_FATAL ANY)
 
-foreach(package softtpu softtpu-dev python3-softtpu)
+set(packages softtpu softtpu-dev python3-softtpu)
+if(TARGET aarch64_modules)
+  list(APPEND packages softtpu-aarch64)
+  # It is meant to be of another architecture.
+  file(WRITE ${debian}/overrides "softtpu-aarch64: binary-from-other-architecture\n")
+  install(FILES ${debian}/overrides DESTINATION ${SOFTTPU_DEBIAN_USR}/share/lintian/overrides RENAME softtpu-aarch64
+          COMPONENT debian-softtpu-aarch64 EXCLUDE_FROM_ALL)
+endif()
+foreach(package ${packages})
   install(FILES ${debian}/copyright ${debian}/changelog.gz DESTINATION ${SOFTTPU_DEBIAN_USR}/share/doc/${package}
           COMPONENT debian-${package} EXCLUDE_FROM_ALL)
 endforeach()
@@ -102,7 +111,22 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/python/softtpu)
   set(CPACK_DEBIAN_PYTHON_DESCRIPTION "Launches kernels from Python and NumPy, checks and times them, and runs sweeps
 over many variants.")
 endif()
+if(TARGET aarch64_modules)
+  list(APPEND CPACK_COMPONENTS_ALL aarch64 debian-softtpu-aarch64)
+  set(CPACK_DEBIAN_SOFTTPU_PACKAGE_RECOMMENDS softtpu-aarch64)
+  set(CPACK_DEBIAN_AARCH64_PACKAGE_NAME softtpu-aarch64)
+  # dpkg-shlibdeps does not look into programs for another processor.
+  set(CPACK_DEBIAN_AARCH64_PACKAGE_SHLIBDEPS OFF)
+  set(CPACK_DEBIAN_AARCH64_PACKAGE_DEPENDS "softtpu (= ${PROJECT_VERSION}), qemu-user | qemu-user-static, libc6-arm64-cross")
+  set(CPACK_DEBIAN_AARCH64_DESCRIPTION "Runs the firmware in files of networks, and other kernel modules that are for
+the processor of the chips themselves, under qemu-user.")
+endif()
 include(CPack)
+if(TARGET aarch64_modules)
+  cpack_add_component_group(aarch64)
+  cpack_add_component(aarch64 GROUP aarch64)
+  cpack_add_component(debian-softtpu-aarch64 GROUP aarch64)
+endif()
 cpack_add_component_group(softtpu)
 cpack_add_component_group(development)
 cpack_add_component_group(python)

@@ -20,10 +20,17 @@ def output(*command):
 
 
 def is_elf(path):
+    """Whether it is a program or library for this machine. One is for the chips' processor, and finds its libraries itself."""
     if path.is_symlink() or not path.is_file():
         return False
-    with path.open("rb") as file:
-        return file.read(4) == b"\x7fELF"
+    with path.open("rb") as file, open("/proc/self/exe", "rb") as own:
+        return _machine(file) == _machine(own)
+
+
+def _machine(file):
+    """The processor in an ELF header; None: the file has none."""
+    head = file.read(20)
+    return head[18:20] if head[:4] == b"\x7fELF" else None
 
 
 def needed(path):
@@ -71,7 +78,7 @@ def stage(build, folder):
     """The project as setuptools takes it, with the installed tree in softtpu/_native."""
     shutil.copytree(ROOT / "python", folder, ignore=shutil.ignore_patterns("__pycache__", "_native", "build", "*.egg-info"))
     native = folder / "softtpu/_native"
-    for component in ("runtime", "development"):
+    for component in ("runtime", "development", "aarch64"):
         output("cmake", "--install", build, "--prefix", native, "--component", component, "--strip")
     # A wheel is a zip archive, which has no links: names of one file that programs ask for become copies, others go.
     for path in [path for path in native.rglob("*") if path.is_symlink()]:

@@ -4,6 +4,7 @@ with pkg-config and plain compiler calls."""
 import argparse
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -43,6 +44,26 @@ def with_pkg_config(prefix, folder):
     trial(folder / "trial", folder / "kernel.so")
 
 
+def debian_package(build, folder):
+    """The package of the program for modules of the chips' processor, where the build has that program. It is small; the others take long."""
+    program, config = build / "lib/softtpu_aarch64_modules", build / "CPackConfig.cmake"
+    # A quick build makes no packages; what an earlier build has left counts for nothing.
+    quick = re.search("^SOFTTPU_NATIVE_SIMD:BOOL=ON$", (build / "CMakeCache.txt").read_text(), re.MULTILINE)
+    if quick or not program.exists() or not config.exists() or shutil.which("dpkg-deb") is None:
+        return
+    run("cpack", "-G", "DEB", "--config", config, "-B", folder, "-D", "CPACK_COMPONENTS_ALL=aarch64;debian-softtpu-aarch64",
+        "-D", f"CPACK_PACKAGE_DIRECTORY={folder}")
+    package, = folder.glob("softtpu-aarch64_*.deb")
+    run("dpkg-deb", "--extract", package, folder / "tree")
+    packed = folder / "tree/usr/lib/softtpu/lib/softtpu_aarch64_modules"
+    if packed.read_bytes() != program.read_bytes() or not os.access(packed, os.X_OK):
+        sys.exit("FAILED: the package has another softtpu_aarch64_modules than the build")
+    depends = run("dpkg-deb", "--field", package, "Depends")
+    for name in ("softtpu (=", "qemu-user", "libc6-arm64-cross"):
+        if name not in depends:
+            sys.exit(f"FAILED: the package depends on {depends!r}, not on {name}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", required=True, help="the build tree")
@@ -56,6 +77,7 @@ def main():
         # pkg-config splits at blanks, so it gets a place without one.
         shutil.move(prefix, folder / "again")
         with_pkg_config(folder / "again", folder / "pkg")
+        debian_package(pathlib.Path(options.build), folder / "debian")
     print("the installed tree works where it was moved to, with CMake and with pkg-config")
 
 

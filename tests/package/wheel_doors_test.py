@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 SKIPPED = 77
@@ -39,6 +40,11 @@ def main():
         if wheel is None:
             run(sys.executable, FOLDER.parent.parent / "scripts/make_wheel.py", "--build", options.build, "--dist", folder / "dist")
             wheel, = (folder / "dist").glob("softtpu-*.whl")
+        program = "softtpu/_native/lib/softtpu_aarch64_modules"
+        with zipfile.ZipFile(wheel) as archive:
+            has = program in archive.namelist()
+        if options.wheel is None and has != (options.build / "lib/softtpu_aarch64_modules").exists():
+            sys.exit(f"FAILED: {program} is {'' if has else 'not '}in the wheel, unlike in the build")
         # NumPy, cloudpickle and distributed are those of the system.
         run(sys.executable, "-m", "venv", "--system-site-packages", folder / "env")
         run(folder / "env/bin/pip", "install", "--quiet", "--no-index", "--no-deps", wheel)
