@@ -285,6 +285,10 @@ class Tensor:
             raise Error("the tensor has no memory of the " + ("host." if self._host is None else "device."))
         return self._host, self._array
 
+    def _on(self, handle):
+        """The tensor itself, or a copy of its elements on another device."""
+        return self if self._device is handle.device else Tensor(handle, self.asnumpy())
+
     def _for_launch(self, name, kind):
         """Device memory of the network's type."""
         if self._kind.name != kind:
@@ -394,8 +398,8 @@ class Engine:
 
     # -- Running
 
-    def process(self, graph_name, input_tensors, *rest):
-        """Runs a graph.
+    def process(self, graph_name, input_tensors, *rest, core_list=None):
+        """Runs a graph, on the cores of `core_list` or the first ones.
 
         process(graph, {name: array}) returns {name: array}. Floats for an input of whole numbers are quantised with the input's scale;
         outputs of 8 bits are given as float32, times their scale; all others as they are.
@@ -403,18 +407,21 @@ class Engine:
         results are in device memory, and in the host's where the output tensor has some and the graph's mode is SYSO or SYSIO.
         """
         model = self._of(graph_name)
+        if rest and isinstance(rest[-1], (list, tuple)):
+            rest, core_list = rest[:-1], rest[-1]
+        cores = list(core_list) if core_list else None
         names = self.get_input_names(graph_name)
         if set(input_tensors) != set(names):
             raise ArgumentError(f"graph {graph_name} has the inputs {', '.join(names)}; given are {', '.join(map(str, input_tensors)) or 'none'}")
         if not rest:
             if any(isinstance(value, Tensor) for value in input_tensors.values()):
                 raise ArgumentError("with tensors as inputs, tensors for the outputs are needed", "output_tensors")
-            return self._process_arrays(model, graph_name, input_tensors)
+            return self._process_arrays(model, graph_name, input_tensors, cores)
         shapes, outputs = ({}, rest[0]) if len(rest) == 1 else rest[:2]
-        self._process_tensors(model, graph_name, input_tensors, shapes, outputs)
+        self._process_tensors(model, graph_name, input_tensors, shapes, outputs, cores)
         return None
 
-    def _process_arrays(self, model, graph_name, arrays):
+    def _process_arrays(self, model, graph_name, arrays, cores=None):
         info = self._info(graph_name)
         given = {}
         for i, tensor in enumerate(model.inputs(graph_name)):
@@ -422,14 +429,14 @@ class Engine:
             if values.dtype.kind == "f" and kind.storage.kind in "iu" and not kind.is_small_float:
                 values = _quantise(values, kind, info.input_scales[i], info.input_zero_point[i])
             given[tensor.name] = values
-        outputs = model(given, network=graph_name)
+        outputs = model(given, network=graph_name, cores=cores)
         for i, tensor in enumerate(model.outputs(graph_name)):
             if tensor.dtype in ("int8", "uint8"):
                 values = outputs[tensor.name].astype(np.float32) - np.float32(info.output_zero_point[i])
                 outputs[tensor.name] = values * np.float32(info.output_scales[i])
         return outputs
 
-    def _process_tensors(self, model, graph_name, inputs, shapes, outputs):
+    def _process_tensors(self, model, graph_name, inputs, shapes, outputs, cores=None):
         mode = self._modes[graph_name]
         given, wanted = {}, {}
         for tensor in model.inputs(graph_name):
@@ -445,7 +452,7 @@ class Engine:
             if tensor.name not in outputs:
                 raise ArgumentError(f"graph {graph_name} has the output {tensor.name}, for which there is no tensor", tensor.name)
             wanted[tensor.name] = outputs[tensor.name]._for_launch(tensor.name, tensor.dtype)
-        model.launch(graph_name, given, wanted)
+        model.launch(graph_name, given, wanted, cores=cores)
         for name in wanted:
             if mode in (IOMode.SYSO, IOMode.SYSIO) and outputs[name].own_sys_data():
                 outputs[name].sync_d2s()
@@ -482,13 +489,24 @@ def _largest(tensor):
 class MultiEngine:
     """One file on several devices; `process` uses them in turn.
 
-    MultiEngine(bmodel_path, tpu_ids, sys_out=True, graph_idx=0)
+    MultiEngine(bmodel_path, tpu_ids, sys_out=True, graph_idx=0): with `sys_out` results are in the host's memory, too.
     """
 
     def __init__(self, bmodel_path, device_ids, sys_out=True, graph_idx=0):
-        self._engines = [Engine(bmodel_path, tpu_id, IOMode.SYSIO) for tpu_id in device_ids]
-        self._graph = self._engines[0].get_graph_names()[graph_idx]
-        self._ids, self._turn = list(device_ids), 0
+        self._ids, self._turn, self._sys_out = [int(one) for one in device_ids], 0, bool(sys_out)
+        if not self._ids:
+            raise ArgumentError("there is no device in the list", "device_ids")
+        self._engines = [Engine(bmodel_path, tpu_id, IOMode.SYSIO) for tpu_id in self._ids]
+        graphs = self._engines[0].get_graph_names()
+        if not 0 <= graph_idx < len(graphs):
+            raise ArgumentError(f"graph {graph_idx} of {len(graphs)}", "graph_idx")
+        self._graph = graphs[graph_idx]
+
+    def set_print_flag(self, print_flag):
+        """Accepted: SAIL prints what it does."""
+
+    def set_print_time(self, print_flag):
+        """Accepted: SAIL prints times of its steps; `softtpu run --time` shows them."""
 
     def get_device_ids(self):
         return list(self._ids)
@@ -509,10 +527,19 @@ class MultiEngine:
         return self._engines[0].get_output_shape(graph_name, tensor_name)
 
     def process(self, input_tensors):
-        """Runs the graph on the next device: {name: array}, or a list of such, one for each device."""
-        many = isinstance(input_tensors, (list, tuple))
-        results = []
-        for inputs in input_tensors if many else [input_tensors]:
-            results.append(self._engines[self._turn].process(self._graph, inputs))
-            self._turn = (self._turn + 1) % len(self._engines)
-        return results if many else results[0]
+        """Runs the graph on the next device: {name: array} gives {name: array}, [{name: Tensor}] gives {name: Tensor}. A list of more than
+        one, each on the next device, gives a list, which is chosen here."""
+        if isinstance(input_tensors, dict):
+            return self._process(input_tensors)
+        results = [self._process(inputs) for inputs in input_tensors]
+        return results[0] if len(results) == 1 and any(isinstance(value, Tensor) for value in input_tensors[0].values()) else results
+
+    def _process(self, inputs):
+        turn, self._turn = self._turn, (self._turn + 1) % len(self._engines)
+        engine = self._engines[turn]
+        if not any(isinstance(value, Tensor) for value in inputs.values()):
+            return engine.process(self._graph, inputs)
+        own = {name: value._on(engine._handle) for name, value in inputs.items()}
+        outputs = engine.create_output_tensors_map(self._graph, 0 if self._sys_out else 2)
+        engine.process(self._graph, own, outputs)
+        return outputs

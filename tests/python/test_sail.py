@@ -59,6 +59,42 @@ def test_an_engine_of_bytes_and_one_that_loads_later():
     assert later.process(graph, {name: array})[result].tobytes() == want
 
 
+def test_an_engine_of_several_devices():
+    path, given, want = recorded("attention_small_F16")
+    engine = sail.MultiEngine(str(path), [0, 0])
+    graph = engine.get_graph_names()[0]
+    name, result = engine.get_input_names(graph)[0], engine.get_output_names(graph)[0]
+    data = np.frombuffer(given, np.float32).reshape(engine.get_input_shape(graph, name))
+    assert engine.get_device_ids() == [0, 0] and list(engine.get_output_shape(graph, result))
+    engine.set_print_flag(True), engine.set_print_time(False)
+    assert engine.process({name: data})[result].tobytes() == want
+    assert [one[result].tobytes() == want for one in engine.process([{name: data}, {name: data}, {name: data}])] == [True] * 3
+    # Tensors, as documented: one map in a list gives one map.
+    made = engine.process([{name: sail.Tensor(sail.Handle(0), data)}])
+    assert made[result].own_sys_data() and made[result].asnumpy().tobytes() == want
+    device = sail.MultiEngine(str(path), [0], sys_out=False).process([{name: sail.Tensor(sail.Handle(0), data)}])[result]
+    assert not device.own_sys_data() and device.asnumpy().tobytes() == want
+    for call, text in ((lambda: sail.MultiEngine(str(path), []), "no device in the list"),
+                       (lambda: sail.MultiEngine(str(path), [0], graph_idx=1), "graph 1 of 1"),
+                       (lambda: engine.process({"z": data}), "has the inputs x; given are z")):
+        with pytest.raises(softtpu.Error, match=text):
+            call()
+
+
+def test_graphs_run_on_the_cores_that_are_named():
+    path, given, want = recorded("attention_small_F16")
+    engine = sail.Engine(str(path), 0, sail.IOMode.SYSIO)
+    graph = engine.get_graph_names()[0]
+    name, result = engine.get_input_names(graph)[0], engine.get_output_names(graph)[0]
+    data = np.frombuffer(given, np.float32).reshape(engine.get_input_shape(graph, name))
+    assert engine.process(graph, {name: data}, core_list=[0])[result].tobytes() == want
+    outputs = engine.create_output_tensors_map(graph)
+    engine.process(graph, {name: sail.Tensor(sail.Handle(0), data)}, outputs, [0])
+    assert outputs[result].asnumpy().tobytes() == want
+    with pytest.raises(softtpu.Error, match="core 7"):
+        engine.process(graph, {name: data}, core_list=[7])
+
+
 def test_tensors_share_copy_and_scale():
     handle = sail.Handle(0)
     whole = sail.Tensor(handle, [4, 6], sail.Dtype.BM_FLOAT32, True, True)
