@@ -129,6 +129,7 @@ Result<Network::Stage> Network::load_stage(MemorySource& memory, const bmodel::S
   loaded.groups.resize(stage.cores);
   loaded.inputs = stage.inputs;
   loaded.outputs = stage.outputs;
+  loaded.on_host_alone = stage.on_host_alone;
   // What the interface cannot describe is not shown.
   std::copy_if(stage.between.begin(), stage.between.end(), std::back_inserter(loaded.between),
                [](const bmodel::Tensor& tensor) { return bool(check_tensor(tensor)); });
@@ -175,7 +176,8 @@ Result<Network::Stage> Network::load_stage(MemorySource& memory, const bmodel::S
   if (auto placed = place_apart(memory, stage, loaded); !placed) return placed.error();
   for (const auto* tensors : {&stage.inputs, &stage.outputs}) {
     for (const bmodel::Tensor& tensor : *tensors) {
-      if (address_mode_ == bmodel::kIoRelocated || tensor.bytes == 0) continue;
+      if (address_mode_ == bmodel::kIoRelocated || tensor.bytes == 0 || loaded.on_host_alone.contains(tensor.name))
+        continue;
       const auto in = std::find_if(loaded.areas.begin(), loaded.areas.end(), [&](const NetworkArea& one) {
         return one.contains(tensor.address) && tensor.bytes <= one.end - tensor.address;
       });
@@ -195,7 +197,8 @@ Result<void> Network::place_apart(MemorySource& source, const bmodel::Stage& sta
   if (address_mode_ != bmodel::kIoTag && address_mode_ != bmodel::kIoTagFuse) return {};
   for (const auto* tensors : {&stage.inputs, &stage.outputs}) {
     for (const bmodel::Tensor& tensor : *tensors) {
-      if (tensor.bytes == 0 || place(loaded, tensor.address) != 0) continue;
+      if (tensor.bytes == 0 || loaded.on_host_alone.contains(tensor.name) || place(loaded, tensor.address) != 0)
+        continue;
       const std::uint64_t bytes = whole_pages(tensor.bytes);
       const bool meets = std::any_of(loaded.areas.begin(), loaded.areas.end(), [&](const NetworkArea& one) {
         return one.begin < tensor.address + bytes && tensor.address < one.end;
@@ -351,7 +354,7 @@ std::vector<NetworkStep> Network::steps_of(const Stage& of, const bm_tensor_t* i
     const bmodel::Tensor& tensor = of.inputs[i];
     if (relocated) {
       relocate(inputs[i], tensor.bytes);
-    } else if (first == 0) {
+    } else if (first == 0 && !of.on_host_alone.contains(tensor.name)) {
       steps.push_back(
           msg::NetworkCopy{place(of, tensor.address), bm_mem_get_device_addr(inputs[i].device_mem), tensor.bytes});
     }

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "bmruntime_interface.h"
 #include "host/bmrt/constants.hpp"
 #include "host/bmrt/device_memory.hpp"
+#include "host/bmrt/host_work.hpp"
 #include "host/bmrt/walker.hpp"
 #include "runtime/bmodel/container.hpp"
 #include "runtime/protocol/launch.hpp"
@@ -77,6 +79,7 @@ class Network {
  private:
   struct Stage {
     std::vector<bmodel::Tensor> inputs, outputs, between;
+    std::set<std::string> on_host_alone;
     std::shared_ptr<const DeviceMemory> constants;
     std::vector<std::uint8_t> constants_hash;
     std::shared_ptr<DeviceMemory> context;
@@ -94,6 +97,7 @@ class Network {
       std::size_t groups_before = 0;
       std::shared_ptr<WalkerModule> walker;
       bool gathers_rows = false;
+      std::shared_ptr<const HostWork> host;  // null: not for the host's processor
     };
     std::vector<Dynamic> dynamic_parts;
     bool is_written_at_once(const std::string& output) const;
@@ -125,13 +129,16 @@ class Network {
   struct KnownTensor {
     std::uint64_t address = 0;
     bm_shape_t shape{};
-    bm_tensor_t* output = nullptr;  // the program's, which gets the shape
+    bm_tensor_t* output = nullptr;                                // the program's, which gets the shape
+    std::shared_ptr<const std::vector<std::uint8_t>> bytes = {};  // where the host's processor has made it
   };
   using KnownTensors = std::map<std::string, KnownTensor>;
   bm_status_t gather_rows(bm_handle_t handle, const bmodel::Tensor& kind, const KnownTensor& table,
                           const KnownTensor& indices, std::uint64_t to) const;
   bm_status_t launch_mixed(bm_handle_t handle, const Stage& of, const bm_tensor_t* inputs, bm_tensor_t* outputs) const;
   bm_status_t run_dynamic(bm_handle_t handle, const Stage& of, const Stage::Dynamic& part, KnownTensors& known) const;
+  bm_status_t run_on_host(bm_handle_t handle, const Stage& of, const Stage::Dynamic& part, KnownTensors& known) const;
+  KnownTensor& known_tensor(const Stage& of, const bmodel::Tensor& tensor, KnownTensors& known) const;
   void describe();
   std::uint64_t place(const Stage& stage, std::uint64_t address) const;
   std::vector<msg::NetworkStep> steps_of(const Stage& stage, const bm_tensor_t* inputs, const bm_tensor_t* outputs,

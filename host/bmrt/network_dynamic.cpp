@@ -51,14 +51,16 @@ std::string fault_of(const GivenShape& given, const bmodel::Tensor& output) {
 
 }  // namespace
 
-// Outputs that dynamic parts write where the program wants them: those that no static part reads afterwards.
+// Outputs that parts without instructions write where the program wants them: those that no static part reads
+// afterwards.
 bool Network::Stage::is_written_at_once(const std::string& output) const {
-  const auto makes = [&](const Dynamic& part) {
-    return std::any_of(part.outputs.begin(), part.outputs.end(),
-                       [&](const bmodel::Tensor& one) { return one.name == output; });
-  };
-  return std::any_of(dynamic_parts.begin(), dynamic_parts.end(),
-                     [&](const Dynamic& part) { return makes(part) && part.groups_before == groups[0].size(); });
+  return std::any_of(dynamic_parts.begin(), dynamic_parts.end(), [&](const Dynamic& part) {
+    for (std::size_t i = 0; i < part.outputs.size(); ++i) {
+      if (part.outputs[i].name != output) continue;
+      return part.groups_before == groups[0].size() || (part.host != nullptr && !part.host->read_later[i]);
+    }
+    return false;
+  });
 }
 
 Result<void> Network::load_dynamic(MemorySource& source, const bmodel::Stage& stage, Walkers& walkers, Stage& loaded) {
@@ -67,6 +69,20 @@ Result<void> Network::load_dynamic(MemorySource& source, const bmodel::Stage& st
   loaded.context_pieces = stage.context_pieces;
   loaded.coefficient_address = stage.coefficient_address;
   for (const bmodel::DynamicPart& part : stage.dynamic_parts) {
+    if (part.host) {
+      auto work = HostWork::of(part);
+      if (!work) {
+        loaded.left_out.push_back(work.error().text);
+        continue;
+      }
+      Stage::Dynamic& made = loaded.dynamic_parts.emplace_back();
+      made.inputs = part.inputs;
+      made.outputs = part.outputs;
+      made.id = part.id;
+      made.groups_before = part.groups_before;
+      made.host = *std::move(work);
+      continue;
+    }
     if (part.gathers_rows) {
       Stage::Dynamic& made = loaded.dynamic_parts.emplace_back();
       made.inputs = part.inputs;
@@ -132,12 +148,12 @@ bm_status_t Network::launch_mixed(bm_handle_t handle, const Stage& of, const bm_
                                   bm_tensor_t* outputs) const {
   KnownTensors known;
   for (std::size_t i = 0; i < of.inputs.size(); ++i)
-    known[of.inputs[i].name] = {bm_mem_get_device_addr(inputs[i].device_mem), inputs[i].shape, nullptr};
+    known[of.inputs[i].name] = {bm_mem_get_device_addr(inputs[i].device_mem), inputs[i].shape, nullptr, {}};
   for (std::size_t i = 0; i < of.outputs.size(); ++i) {
     const bmodel::Tensor& tensor = of.outputs[i];
     const std::uint64_t at =
         of.is_written_at_once(tensor.name) ? bm_mem_get_device_addr(outputs[i].device_mem) : place(of, tensor.address);
-    known[tensor.name] = {at, outputs[i].shape, &outputs[i]};
+    known[tensor.name] = {at, outputs[i].shape, &outputs[i], {}};
   }
   const std::size_t groups = of.groups[0].size();
   std::size_t done = 0;
@@ -153,13 +169,16 @@ bm_status_t Network::launch_mixed(bm_handle_t handle, const Stage& of, const bm_
   return issue(handle, steps_of(of, inputs, outputs, {}, {}, done, groups), false);
 }
 
+Network::KnownTensor& Network::known_tensor(const Stage& of, const bmodel::Tensor& tensor, KnownTensors& known) const {
+  return known.try_emplace(tensor.name, KnownTensor{place(of, tensor.address), to_shape(tensor.shape), nullptr, {}})
+      .first->second;
+}
+
 // Inputs are read where the program has them.
 bm_status_t Network::run_dynamic(bm_handle_t handle, const Stage& of, const Stage::Dynamic& part,
                                  KnownTensors& known) const {
-  const auto find = [&](const bmodel::Tensor& tensor) -> KnownTensor& {
-    return known.try_emplace(tensor.name, KnownTensor{place(of, tensor.address), to_shape(tensor.shape), nullptr})
-        .first->second;
-  };
+  const auto find = [&](const bmodel::Tensor& tensor) -> KnownTensor& { return known_tensor(of, tensor, known); };
+  if (part.host != nullptr) return run_on_host(handle, of, part, known);
   if (part.gathers_rows) {
     KnownTensor& result = find(part.outputs[0]);
     result.shape = to_shape(part.outputs[0].shape);
@@ -172,6 +191,11 @@ bm_status_t Network::run_dynamic(bm_handle_t handle, const Stage& of, const Stag
   block.add(static_cast<std::uint32_t>(part.inputs.size()));
   for (const bmodel::Tensor& tensor : part.inputs) {
     const KnownTensor& one = find(tensor);
+    if (one.address == 0 && one.bytes != nullptr) {
+      refuse(fmt::format("network \"{}\"", name_).c_str(),
+             fmt::format("part {} takes \"{}\", which has no memory on the device", part.id, tensor.name));
+      return BM_ERR_FAILURE;
+    }
     block.add(one.address);
     block.add(static_cast<std::uint32_t>(one.shape.num_dims) | static_cast<std::uint32_t>(tensor.type) << 16);
     for (int k = 0; k < one.shape.num_dims; ++k) block.add(static_cast<std::uint32_t>(one.shape.dims[k]));

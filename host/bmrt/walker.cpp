@@ -38,8 +38,10 @@ std::string why_it_failed() {
 
 bool has_dynamic_parts(const bmodel::Model& model) {
   return std::any_of(model.networks.begin(), model.networks.end(), [](const bmodel::Network& network) {
-    return std::any_of(network.stages.begin(), network.stages.end(),
-                       [](const bmodel::Stage& stage) { return !stage.dynamic_parts.empty(); });
+    return std::any_of(network.stages.begin(), network.stages.end(), [](const bmodel::Stage& stage) {
+      return std::any_of(stage.dynamic_parts.begin(), stage.dynamic_parts.end(),
+                         [](const bmodel::DynamicPart& part) { return !part.host; });
+    });
   });
 }
 

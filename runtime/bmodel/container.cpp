@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <set>
 #include <utility>
 
 #include "model_generated.h"
+#include "runtime/bmodel/host_layer.hpp"
 #include "runtime/bmodel/layer_list.hpp"
 
 namespace softtpu::bmodel {
@@ -145,16 +147,19 @@ class Reader {
     for (const auto* tensors : {&stage.inputs, &stage.outputs}) {
       for (const Tensor& tensor : *tensors) known.insert(tensor.name);
     }
+    std::size_t position = 0;
     for (const fbs::SubNet* part : parts) {
       for (const auto* tensors : {part->input_tensor(), part->output_tensor()}) {
         for (const fbs::Tensor* tensor : items(tensors)) {
           if (known.insert(text(tensor->name())).second) stage.between.push_back(read_tensor(where, *tensor));
         }
       }
-      constexpr const char* kKinds[] = {"", "runs on the host's processor", "merges branches",
-                                        "switches between branches"};
+      constexpr const char* kKinds[] = {"", "", "merges branches", "switches between branches"};
       const int kind = part->subnet_mode();
-      if (kind != 0) {
+      const std::size_t known_parts = stage.dynamic_parts.size();
+      if (kind == 1) {
+        read_host_part(where, *part, stage);
+      } else if (kind != 0) {
         stage.left_out.push_back(fmt::format("part {} {}{}", part->id(),
                                              kind > 0 && kind < 4 ? kKinds[kind] : "is of an unknown kind",
                                              layers_of(*part, stage)));
@@ -165,10 +170,76 @@ class Reader {
       } else {
         read_groups(where, part->cmd_group(), part->id() < 0 ? 0U : static_cast<std::uint32_t>(part->id()), stage);
       }
+      if (stage.dynamic_parts.size() > known_parts) stage.dynamic_parts.back().position = position;
+      ++position;
     }
+    find_readers(parts, stage);
     add_layers(stage, std::move(stage.layers));
     if (stage.groups.empty() && stage.refusals.empty() && stage.left_out.empty() && stage.dynamic_parts.empty())
       stage.refusals.push_back("it has no instructions");
+  }
+
+  // One layer, which is known by its number alone.
+  void read_host_part(const std::string& where, const fbs::SubNet& part, Stage& stage) {
+    const auto leave_out = [&](const std::string& why) {
+      stage.left_out.push_back(
+          fmt::format("part {} runs on the host's processor{}{}", part.id(), layers_of(part, stage), why));
+    };
+    const auto operations = items(part.cpu_param());
+    if (operations.size() != 1) {
+      const std::size_t count = operations.size();
+      return leave_out(count == 0 ? ": the file does not say which layer"
+                                  : fmt::format(": {} layers, whose operands are not told apart", count));
+    }
+    const fbs::CpuParam& operation = *operations[0];
+    if (operation.is_custom() != 0) return leave_out(": what a library of custom layers exports is not published");
+    if (stage.cores > 1) return leave_out(fmt::format(": the network is compiled for {} cores", stage.cores));
+    DynamicPart read;
+    read.id = part.id() < 0 ? 0U : static_cast<std::uint32_t>(part.id());
+    for (const fbs::Tensor* tensor : items(part.input_tensor())) read.inputs.push_back(read_tensor(where, *tensor));
+    for (const fbs::Tensor* tensor : items(part.output_tensor())) read.outputs.push_back(read_tensor(where, *tensor));
+    for (const fbs::CpuConst* constant : items(operation.cpu_const())) {
+      const std::string name = text(constant->name());
+      const auto input =
+          std::find_if(read.inputs.begin(), read.inputs.end(), [&](const Tensor& one) { return one.name == name; });
+      if (input == read.inputs.end())
+        return leave_out(fmt::format(": its constant \"{}\" is none of its inputs", name));
+      const Bytes bytes = this->part(constant->const_data(), where + ": a constant of the host's processor");
+      if (bytes.size() != input->bytes)
+        return leave_out(
+            fmt::format(": its constant \"{}\" has {} bytes, the input {}", name, bytes.size(), input->bytes));
+      read.constants.emplace_back(name, bytes);
+    }
+    read.host = HostLayer{operation.op_type(), this->part(operation.binary_param(), where + ": a layer's parameters")};
+    if (const std::string why = why_not_on_host(*read.host, read.inputs, read.outputs); !why.empty())
+      return leave_out(": " + why);
+    read.label = fmt::format("part {}{}", part.id(), layers_of(part, stage));
+    read.groups_before = stage.groups.size();
+    stage.dynamic_parts.push_back(std::move(read));
+  }
+
+  // Which results of the host's processor go on to instructions, and which tensors the device never has.
+  static void find_readers(const std::vector<const fbs::SubNet*>& parts, Stage& stage) {
+    std::set<std::string> of_others;
+    std::set<std::string> of_host;
+    std::set<std::string> read;  // by instructions, from the last part to the first
+    auto next = stage.dynamic_parts.rbegin();
+    for (std::size_t i = parts.size(); i-- > 0;) {
+      const fbs::SubNet& part = *parts[i];
+      for (; next != stage.dynamic_parts.rend() && next->position == i; ++next) {
+        for (const Tensor& output : next->outputs) next->read_later.push_back(read.contains(output.name));
+      }
+      const bool on_host = part.subnet_mode() == 1;
+      const bool is_static = part.subnet_mode() == 0 && part.is_dynamic() == 0;
+      for (const auto* tensors : {part.input_tensor(), part.output_tensor()}) {
+        for (const fbs::Tensor* tensor : items(tensors)) {
+          (on_host ? of_host : of_others).insert(text(tensor->name()));
+          if (is_static && tensors == part.input_tensor()) read.insert(text(tensor->name()));
+        }
+      }
+    }
+    std::set_difference(of_host.begin(), of_host.end(), of_others.begin(), of_others.end(),
+                        std::inserter(stage.on_host_alone, stage.on_host_alone.end()));
   }
 
   void read_dynamic_part(const std::string& where, const fbs::NetParameter& from, const fbs::SubNet& part,

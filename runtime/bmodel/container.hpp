@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/base/result.hpp"
@@ -64,14 +66,26 @@ struct CommandGroup {
   Bytes sdma;  // of chips with SDMA
 };
 
-// A part whose layers are walked with the shapes of a launch.
+// A layer of a part for the host's processor (host_layer.hpp).
+struct HostLayer {
+  std::int32_t type = 0;  // number in the published list
+  Bytes parameters;       // its record
+};
+
+// A part without instructions: layers that are walked with the shapes of a launch, or one that the host's processor
+// carries out.
 struct DynamicPart {
   std::uint32_t id = 0;
   Bytes list;                           // layer_list.hpp
   std::vector<Tensor> inputs, outputs;  // with their greatest shapes
   std::size_t groups_before = 0;        // of the stage's command groups that run before it
+  std::size_t position = 0;             // in the file's list of parts
   bool gathers_rows = false;            // BM1684: of the first input, by the numbers in the second
   std::string fault;                    // why softtpu's own layers do not carry it out; empty: they do
+  std::optional<HostLayer> host;        // of the host's processor; then there is no list
+  std::string label;                    // of that layer, as people read it: "layer top_k, operation 17"
+  std::vector<std::pair<std::string, Bytes>> constants;  // of that layer, by the name of an input
+  std::vector<bool> read_later;                          // of each output of that layer: instructions behind it read it
 };
 
 // Who walks the lists of dynamic parts.
@@ -93,13 +107,15 @@ struct Stage {
   std::uint64_t io_address = 0, io_bytes = 0;            // 0: inputs and outputs lie in the context area
   std::vector<CommandGroup> groups;
   std::uint32_t cores = 1;                 // that it runs on, at the same time
-  std::vector<DynamicPart> dynamic_parts;  // with lists that firmware can walk
+  std::vector<DynamicPart> dynamic_parts;  // with lists that firmware can walk, and layers that the host carries out
   bool dynamic = false;                    // inputs may be smaller than their shapes
   std::vector<Tensor> between;             // tensors that parts of the network hand to each other
-  std::vector<std::string> refusals;       // why this stage cannot run
-  std::vector<std::string> left_out;       // parts that cannot run (the host's, layers that nothing here carries out)
-  std::vector<Layer> layers;               // of the file's map of tensors
-  std::string map_fault;                   // why that map is not read
+  std::set<std::string>
+      on_host_alone;  // tensors that only layers of the host's processor have: they need no device memory
+  std::vector<std::string> refusals;  // why this stage cannot run
+  std::vector<std::string> left_out;  // parts that cannot run (the host's, layers that nothing here carries out)
+  std::vector<Layer> layers;          // of the file's map of tensors
+  std::string map_fault;              // why that map is not read
 
   // All reasons; what is left out counts unless only the static parts are wanted.
   std::vector<std::string> reasons(bool static_parts, Walker walker = Walker::kOwn) const;

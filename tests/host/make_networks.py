@@ -1,4 +1,4 @@
-#!/ usr / bin / env python3
+#!/usr/bin/env python3
 """Makes compiled networks that the compiler's small ones are no examples of: with two stages, with relocated tensors, with
 parts that closed firmware would run. Each is a recorded network whose tables are changed as JSON, by flatc."""
 import argparse
@@ -53,6 +53,7 @@ def binaries(node):
     elif isinstance(node, list):
         for child in node:
             yield from binaries(child)
+
 
 def rename(stage, names):
     for place in [stage, *stage["sub_net"]]:
@@ -118,7 +119,7 @@ def relocated(options):
         start, size = group["binary_gdma"]["start"], group["gdma_cmd_byte"]
         stream = bytearray(model.binary[start:start + size])
         entries = []
-#Its DMA instructions are all tensors of 96 bytes, with the addresses at 64 and 72.
+        # Its DMA instructions are all tensors of 96 bytes, with the addresses at 64 and 72.
         for at in (first + place for first in range(0, size - 96, 96) for place in (64, 72)):
             address = int.from_bytes(stream[at:at + 5], "little")
             if begin <= address < end:
@@ -153,7 +154,7 @@ def refused(options):
     model = Model(options, options.networks / "softmax_INT8.bmodel")
     model.tables["chip"] = "BM1688"
     model.write("other_chip.bmodel")
-#A stream that is damaged, and one whose last dependency never comes.
+    # A stream that is damaged, and one whose last dependency never comes.
     model = Model(options, options.networks / "softmax_INT8.bmodel")
     start = model.stage()["cmd_group"][0]["binary_bdc"]["start"]
     changed = bytearray(model.binary)
@@ -217,7 +218,7 @@ def layers(options):
             part["id"] = 0
         model.binary += text.encode()
         model.write(name + ".bmodel")
-#The same layers in a part for firmware : the map names each of them.
+    # The same layers in a part for firmware: the map names each of them.
     model = Model(options, options.networks / "softmax_INT8.bmodel")
     text = json.dumps(tensor_map)
     model.stage()["tensor_loc"] = {"start": len(model.binary), "size": len(text)}
@@ -236,6 +237,92 @@ def mixed(options):
     part["cpu_param"] = [{"op_type": 12}]
     model.stage()["sub_net"].append(part)
     model.write("mixed.bmodel")
+
+
+KINDS = {"f32": 0, "f16": 1, "i8": 2, "i32": 6}
+SIZES = {"f32": 4, "f16": 2, "i8": 1, "i32": 4}
+
+
+def tensor(name, kind, shape, address=0):
+    count = 1
+    for extent in shape:
+        count *= extent
+    return {"name": name, "data_type": KINDS[kind], "shape": [{"dim": list(shape)}], "device_addr": address, "size": count * SIZES[kind],
+            "mem_type": 1 if address else 2}
+
+
+def append(model, data):
+    """Where bytes lie that are put behind the others."""
+    place = {"start": len(model.binary), "size": len(data)}
+    model.binary += data + bytes(-len(data) % 16)
+    return place
+
+
+def host_part(model, number, operation, record, inputs, outputs, constants=()):
+    """A part of one layer for the host's processor. Its constants are the bytes of inputs, by name."""
+    layer = {"op_type": operation, "binary_param": append(model, record),
+             "cpu_const": [{"name": name, "const_data": append(model, data)} for name, data in constants]}
+    return {"subnet_mode": 1, "id": number, "cpu_param": [layer], "input_tensor": inputs, "output_tensor": outputs}
+
+
+def host_network(options, name, operation, record, inputs, outputs, constants=()):
+    """A network of one layer for the host's processor and nothing else; of constants only the part knows."""
+    model = Model(options, options.networks / "softmax_INT8.bmodel")
+    stage = model.stage()
+    model.tables["net"][0]["name"] = name
+    model.binary = b""
+    for key in [key for key in stage if key not in ("input_tensor", "output_tensor", "sub_net")]:
+        del stage[key]
+    known = {constant for constant, _ in constants}
+    stage["input_tensor"] = [one for one in inputs if one["name"] not in known]
+    stage["output_tensor"] = outputs
+    stage["sub_net"] = [host_part(model, 0, operation, record, inputs, outputs, constants)]
+    model.write(name + ".bmodel")
+
+
+def host_parts(options):
+    """Layers for the host's processor: alone, before, behind and between instructions; some that nothing carries out."""
+    boxes, scores = tensor("boxes", "f32", (1, 6, 4)), tensor("scores", "f32", (1, 2, 6))
+    limits = [tensor(name, kind, (1,)) for name, kind in (("most", "i32"), ("overlap", "f32"), ("least", "f32"))]
+    constants = [("most", struct.pack("<i", 3)), ("overlap", struct.pack("<f", 0.5)), ("least", struct.pack("<f", 0.4))]
+    nms = [tensor("found", "i32", (12, 3))]
+    host_network(options, "host_nms", 46, struct.pack("<2i", 0, 6), [boxes, scores, *limits], nms, constants)
+    x, y = tensor("x", "f32", (2, 3)), tensor("y", "f32", (2, 3))
+    host_network(options, "host_user", 3, struct.pack("<if", 0, 2.5), [x], [y])
+    host_network(options, "host_unknown", 7, bytes(8), [x], [y])
+    host_network(options, "host_record", 17, bytes(8), [x], [y])
+    host_network(options, "host_other_operands", 9, struct.pack("<i", 0), [x, tensor("rows", "i32", (3,))], [y])
+    host_network(options, "host_smaller", 12, struct.pack("<2i", 1, 0), [x, tensor("rows", "i32", (2, 1))], [tensor("y", "i8", (2, 3))])
+
+    def softmax():
+        model = Model(options, options.networks / "softmax_INT8.bmodel")
+        part = model.stage()["sub_net"][0]
+        part["id"] = 0
+        return model, model.stage(), part
+    shape = (3, 12, 50)
+    # The five largest of each row.
+    model, stage, part = softmax()
+    middle = part["output_tensor"][0]
+    outputs = [tensor("values", "f32", (3, 12, 5)), tensor("places", "i32", (3, 12, 5))]
+    stage["sub_net"].append(host_part(model, 1, 17, struct.pack("<2i3Bx", 5, -1, 1, 1, 0), [middle], outputs))
+    stage["output_tensor"] = outputs
+    model.write("host_behind.bmodel")
+    # Floors of the network's input go into the instructions.
+    model, stage, part = softmax()
+    raw = tensor("raw", "f32", shape)
+    stage["sub_net"].insert(0, host_part(model, 1, 23, struct.pack("<i", 4), [raw], [part["input_tensor"][0]]))
+    stage["input_tensor"] = [raw]
+    model.write("host_before.bmodel")
+    # The instructions twice, with sorting between.
+    model, stage, part = softmax()
+    begin, end = part["input_tensor"][0], part["output_tensor"][0]
+    again = json.loads(json.dumps(part))
+    again["id"] = 2
+    again["input_tensor"] = [dict(begin, name="sorted")]
+    again["output_tensor"] = [dict(end, name="result")]
+    stage["sub_net"] += [host_part(model, 1, 20, struct.pack("<i4B", -1, 0, 0, 0, 0), [end], again["input_tensor"]), again]
+    stage["output_tensor"] = again["output_tensor"]
+    model.write("host_between.bmodel")
 
 
 def listed(layers):
@@ -298,6 +385,7 @@ def main():
     damaged_streams(options)
     layers(options)
     mixed(options)
+    host_parts(options)
     firmware(options)
 
 

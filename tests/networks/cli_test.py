@@ -319,6 +319,25 @@ class Bmodel(unittest.TestCase):
         self.assertEqual(data, self.recorded("softmax_INT8", "output"))
         self.assertIn("needs the chip's firmware", softtpu("run", "--static-parts", OPTIONS.made / "dynamic_part.bmodel", status=1))
 
+    def test_layers_run_on_the_hosts_processor(self):
+        network = OPTIONS.made / "host_nms.bmodel"
+        self.assertIn("part 0 (layer found, operation 46): ONNX_NMS (46), as ONNX NonMaxSuppression (documented, not compared with the vendor's)",
+                      softtpu("info", network))
+        stage = json.loads(softtpu("info", "--json", network))["networks"][0]["stages"][0]
+        self.assertEqual(stage["host_layers"], [{"part": 0, "type": 46, "name": "ONNX_NMS (46)", "as": "ONNX NonMaxSuppression", "verified": False}])
+        self.assertEqual((stage["dynamic_parts"], stage["cannot_run"]), (0, []))
+        boxes = [value for y in (0, 0.1, -0.1, 10, 10.1, 100) for value in (0, y, 1, y + 1)]
+        scores = [0.9, 0.75, 0.6, 0.95, 0.5, 0.3, 0.1, 0.2, 0.3, 0.1, 0.41, 0.4]
+        numpy_files.write_npz(self.at / "x.npz", {"boxes": ("<f4", (1, 6, 4), struct.pack("<24f", *boxes)), "scores": ("<f4", (1, 2, 6), struct.pack("<12f", *scores))})
+        softtpu("run", network, "--input", self.at / "x.npz", "--output", self.at / "y.npz")
+        ((_, shape, data),) = numpy_files.read_npz(self.at / "y.npz").values()
+        self.assertEqual((tuple(shape), struct.unpack("<9i", data)), ((3, 3), (0, 0, 3, 0, 0, 0, 0, 1, 4)))
+        self.assertIn("without  part 1 (layers values, places, operation 17): time of the host's processor is not estimated",
+                      softtpu("time", OPTIONS.made / "host_behind.bmodel"))
+        self.assertIn("on the host's processor alone", softtpu("time", network, status=1))
+        self.assertIn("YOLO (7) is not carried out", softtpu("info", OPTIONS.made / "host_unknown.bmodel"))
+        self.assertIn("YOLO (7) is not carried out", softtpu("run", OPTIONS.made / "host_unknown.bmodel", status=1))
+
     def test_firmware_walks_what_softtpu_cannot(self):
         network = OPTIONS.made / "walked.bmodel"
         self.assertIn("a layer of type 20001", softtpu("info", network))

@@ -1,4 +1,5 @@
 """Scripts as SAIL's users write them, and a network's memory, futures and batches."""
+import os
 import pathlib
 
 import numpy as np
@@ -154,6 +155,18 @@ def test_networks_run_in_device_memory_and_in_the_background(dev):
         before = dev.used_bytes
         out.copy_from(model.memory(result))
         assert out.numpy().tobytes() == want and dev.used_bytes == before
+
+
+def test_layers_for_the_hosts_processor_give_real_shapes(dev):
+    made = pathlib.Path(os.environ.get("SOFTTPU_PREFIX", "")) / "tests/host/networks"
+    if not (made / "host_nms.bmodel").exists():
+        pytest.skip("this tree has no networks of the tests")
+    boxes = np.array([[[0, y, 1, y + 1] for y in (0, 0.1, -0.1, 10, 10.1, 100)]], np.float32)
+    scores = np.array([[[0.9, 0.75, 0.6, 0.95, 0.5, 0.3], [0.1, 0.2, 0.3, 0.1, 0.41, 0.4]]], np.float32)
+    with dev.load_model(made / "host_nms.bmodel") as model:
+        assert model(boxes=boxes, scores=scores)["found"].tolist() == [[0, 0, 3], [0, 0, 0], [0, 1, 4]]
+    with dev.load_model(made / "host_unknown.bmodel") as model, pytest.raises(softtpu.Error, match=r"YOLO \(7\) is not carried out"):
+        model(np.zeros((2, 3), np.float32))
 
 
 def test_what_libbmrt_says_is_the_error(dev, tmp_path):

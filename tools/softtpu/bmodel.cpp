@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "device/chip/chip.hpp"
+#include "runtime/bmodel/host_layer.hpp"
 #include "runtime/report/report.hpp"
 #include "tools/softtpu/command.hpp"
 #include "tools/softtpu/network_time.hpp"
@@ -34,6 +35,14 @@ void show_tensor(const char* kind, const bmodel::Tensor& tensor) {
                 tensor.zero_point);
 }
 
+// What the host's processor runs, and how far that is known to be right.
+std::string text_of(const bmodel::HostLayer& layer) {
+  const std::string name = bmodel::name_of_host_layer(layer.type);
+  if (layer.type == bmodel::kUserLayer) return name + ", by the program's own libusercpu.so";
+  return fmt::format("{}, as {} (documented, not compared with the vendor's)", name,
+                     bmodel::meaning_of_host_layer(layer.type));
+}
+
 void show_stage(const bmodel::Stage& stage) {
   for (const bmodel::Tensor& tensor : stage.inputs) show_tensor("input", tensor);
   for (const bmodel::Tensor& tensor : stage.outputs) show_tensor("output", tensor);
@@ -48,6 +57,7 @@ void show_stage(const bmodel::Stage& stage) {
   if (!stage.layers.empty()) print_escaped("    layers   {} in the compiler's map of tensors\n", stage.layers.size());
   if (!stage.map_fault.empty()) print_escaped("    layers   not known: {}\n", stage.map_fault);
   for (const bmodel::DynamicPart& part : stage.dynamic_parts) {
+    if (part.host) print_escaped("    on host  {}: {}\n", part.label, text_of(*part.host));
     if (!part.fault.empty()) print_escaped("    not by softtpu's own layers: {}\n", part.fault);
   }
   for (const std::string& refusal : stage.reasons(false, bmodel::Walker::kFirmware))
@@ -324,7 +334,21 @@ std::vector<std::string> needs_firmware(const bmodel::Stage& stage) {
   return parts;
 }
 
+Json host_layers(const bmodel::Stage& stage) {
+  Json list = Json::array();
+  for (const bmodel::DynamicPart& part : stage.dynamic_parts) {
+    if (part.host)
+      list.push_back({{"part", part.id},
+                      {"type", part.host->type},
+                      {"name", bmodel::name_of_host_layer(part.host->type)},
+                      {"as", bmodel::meaning_of_host_layer(part.host->type)},
+                      {"verified", false}});
+  }
+  return list;
+}
+
 Json to_json(const bmodel::Stage& stage) {
+  const Json host = host_layers(stage);
   Json groups = Json::array();
   for (const bmodel::CommandGroup& group : stage.groups) {
     groups.push_back({{"core", group.core},
@@ -344,7 +368,8 @@ Json to_json(const bmodel::Stage& stage) {
           {"io_address", stage.io_address},
           {"context_address", stage.context_address},
           {"dynamic", stage.dynamic},
-          {"dynamic_parts", stage.dynamic_parts.size()},
+          {"dynamic_parts", stage.dynamic_parts.size() - host.size()},
+          {"host_layers", host},
           {"left_out", stage.left_out},
           {"need_firmware", needs_firmware(stage)},
           {"context_bytes", stage.context_bytes},

@@ -266,7 +266,8 @@ class Session {
   bool dumped() const { return dump_error_.empty(); }
   const std::string& dump_error() const { return dump_error_; }
 
-  bool launch(const bmodel::Network& network, const bmodel::Stage& stage, std::vector<Bytes>& inputs,
+  // The outputs get the shapes that the launch gives them.
+  bool launch(const bmodel::Network& network, bmodel::Stage& stage, std::vector<Bytes>& inputs,
               std::vector<Bytes>& outputs) {
     std::vector<void*> in;
     std::vector<void*> out;
@@ -287,6 +288,14 @@ class Session {
                          out.data(), output_shapes.data(), static_cast<int>(out.size()), true);
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
     fastest_ms_ = std::min(fastest_ms_, took.count());
+    for (std::size_t i = 0; good && i < outputs.size(); ++i) {
+      const bm_shape_t& shape = output_shapes[i];
+      stage.outputs[i].shape.assign(shape.dims, shape.dims + shape.num_dims);
+      std::uint64_t count = 1;
+      for (const std::uint64_t extent : stage.outputs[i].shape) count *= extent;
+      const auto bits = static_cast<std::uint64_t>(bmodel::bits_of(stage.outputs[i].type));
+      outputs[i].resize(std::min<std::uint64_t>(outputs[i].size(), (count * bits + 7) / 8));
+    }
     return good;
   }
 
@@ -409,10 +418,11 @@ int execute_model(const BmodelOptions& options) {
   }
   for (const std::string& part : options.static_parts ? left_out(*loaded, *chosen) : std::vector<std::string>())
     print_escaped("{}: left out: {}\n", chosen->network->name, part);
-  std::vector<Bytes> outputs;
-  for (const bmodel::Tensor& tensor : chosen->stage->outputs) outputs.emplace_back(tensor.bytes);
+  std::vector<Bytes> outputs(chosen->stage->outputs.size());
+  bmodel::Stage stage = *chosen->stage;
   for (int i = 0; i < options.repeat; ++i) {
-    if (!session.launch(*chosen->network, *chosen->stage, *inputs, outputs)) return kFailed;
+    for (std::size_t k = 0; k < outputs.size(); ++k) outputs[k].assign(chosen->stage->outputs[k].bytes, 0);
+    if (!session.launch(*chosen->network, stage, *inputs, outputs)) return kFailed;
   }
   print_times(session, *chosen, options.repeat);
   if (!session.dumped()) {
@@ -420,13 +430,13 @@ int execute_model(const BmodelOptions& options) {
     return kNotWritten;
   }
   if (!options.output.empty()) {
-    if (auto written = write_outputs(options.output, *chosen->stage, outputs); !written) {
+    if (auto written = write_outputs(options.output, stage, outputs); !written) {
       fail(written.error());
       return kNotWritten;
     }
   }
   if (options.reference.empty()) return kDone;
-  const auto equal = compare_outputs(options, *chosen->stage, outputs);
+  const auto equal = compare_outputs(options, stage, outputs);
   if (!equal) return fail(equal.error());
   return *equal ? kDone : kFailed;
 }

@@ -102,6 +102,8 @@ void print_text(const NetworkTime& time, std::size_t most_layers) {
                            time.end.spent[i] / 1e3);
   }
   print_escaped("   spent    {}\n   rests on {}\n", spent, basis_text(time.end.by_basis));
+  for (const std::string& part : time.not_counted)
+    print_escaped("   without  {}: time of the host's processor is not estimated\n", part);
   for (std::size_t i = 0; i < std::min(most_layers, time.layers.size()); ++i) {
     const LayerTime& layer = time.layers[i];
     const auto [bound, next] = limits_of(layer);

@@ -190,6 +190,11 @@ static Result<NetworkTime> walk_stage(const StageOfFile& at, TimingPreset preset
   if (!chip) return wrong(chip.error());
   if (const auto reasons = of.reasons(true); !reasons.empty())
     return wrong(Error{ErrorKind::kUnsupported, fmt::format("{}", fmt::join(reasons, "; "))});
+  for (const bmodel::DynamicPart& part : of.dynamic_parts) {
+    if (part.host) time.not_counted.push_back(part.label);
+  }
+  if (of.groups.empty() && !time.not_counted.empty() && time.not_counted.size() == of.dynamic_parts.size())
+    return wrong(Error{ErrorKind::kUnsupported, "it runs on the host's processor alone, whose time is not estimated"});
   time.cores = static_cast<int>(std::max<std::uint32_t>(of.cores, 1));
   const bool copies = network.address_mode == bmodel::kIoInContext;
   const std::vector<network::Area> areas = anywhere(*chip);

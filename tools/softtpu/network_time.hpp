@@ -36,8 +36,9 @@ struct NetworkTime {
   std::array<double, kQueues> busy_us{};
   std::array<double, kBytePaths> bytes{};
   double operations = 0;
-  std::optional<FitError> error;  // of networks of this precision
-  std::vector<LayerTime> layers;  // the costliest first
+  std::optional<FitError> error;         // of networks of this precision
+  std::vector<LayerTime> layers;         // the costliest first
+  std::vector<std::string> not_counted;  // parts for the host's processor
 };
 
 // One command as the fit sees it.
