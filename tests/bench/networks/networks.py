@@ -102,6 +102,11 @@ def least(measured):
     return {key: min(one[key] for one in measured) for key in measured[0]}
 
 
+def chip_text(row):
+    """The chip, with its cores where the network has streams for several."""
+    return row["chip"] if row["cores"] == 1 else f"{row['chip']}, {row['cores']} cores"
+
+
 def text_of(row, threads):
     """One line of the table."""
     own, other = row["softtpu"], row.get("onnxruntime", {})
@@ -109,7 +114,7 @@ def text_of(row, threads):
     def figure(values, key, digits=2):
         return "" if key not in values else f"{values[key]:.{digits}f}"
 
-    cells = [row["network"], row["chip"]]
+    cells = [row["network"], chip_text(row)]
     for count in threads:
         mine, theirs = own[str(count)], other.get(str(count), {})
         ratio = f"{mine['launch_ms'] / theirs['launch_ms']:.2f}" if theirs else ""
@@ -122,17 +127,22 @@ def text_of(row, threads):
 
 
 def compared(rows, before):
-    """Lines for the networks whose launch differs from that of an earlier run."""
-    earlier = {(row["chip"], row["network"]): row for row in before["networks"]}
-    for row in rows:
-        old = earlier.get((row["chip"], row["network"]))
-        if not old:
-            continue
-        for count, now in row["softtpu"].items():
-            if count in old["softtpu"]:
-                was = old["softtpu"][count]["launch_processor_ms"]
+    """Lines for the networks whose launch differs from that of an earlier run. A network may be there for several numbers
+    of cores; earlier runs did not write these, so such a network is compared with one that does."""
+    earlier = {}
+    for row in before["networks"]:
+        earlier.setdefault((row["chip"], row["network"]), []).append(row)
+    names = [(row["chip"], row["network"]) for row in rows]
+    for row, name in zip(rows, names):
+        known = earlier.get(name, [])
+        same = [old for old in known if old.get("cores") == row["cores"]]
+        if not same and len(known) == 1 and "cores" not in known[0] and names.count(name) == 1:
+            same = known
+        for old in same[:1]:
+            for count, now in row["softtpu"].items():
+                was = old["softtpu"].get(count, {}).get("launch_processor_ms", 0)
                 if was > 0:
-                    yield f"{row['network']} ({row['chip']}), {count} threads: {was:.2f} to {now['launch_processor_ms']:.2f} ms of processor time"
+                    yield f"{row['network']} ({chip_text(row)}), {count} threads: {was:.2f} to {now['launch_processor_ms']:.2f} ms of processor time"
 
 
 def main():
@@ -183,7 +193,7 @@ def main():
             print(f"{file}: {error}", file=sys.stderr)
             failed += 1
             continue
-        row = {"network": file.stem, "chip": facts.get("chip", ""), "file_bytes": file.stat().st_size}
+        row = {"network": file.stem, "chip": facts.get("chip", ""), "cores": facts.get("core_num", 1), "file_bytes": file.stat().st_size}
         if "vendor_cpu_seconds" in facts:
             row["vendor_seconds"] = facts["vendor_cpu_seconds"]
         for (side, count), values in measured.items():

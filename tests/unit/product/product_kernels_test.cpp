@@ -364,20 +364,25 @@ TEST_P(FastKernels, SumsOfWindowsHaveThePlainBits) {
 
 TEST_P(FastKernels, IntegerSumsOfWindowsHaveThePlainBits) {
   const auto compare = [&]<class T>(PoolTaps::SumInts<T> PoolTaps::*member) {
-    for (int round = 0; round < 40; ++round) {
-      const int count = below(70);
-      std::vector<std::vector<T>> values(static_cast<std::size_t>(below(9) + 1), std::vector<T>(70 + kTapSlack));
+    for (int round = 0; round < 240; ++round) {
+      // Many at once, of few and of more taps than a loop prepares, with weights of any word or of bytes.
+      constexpr int kMost = 300;
+      const int count = below(round % 2 == 0 ? 70 : kMost);
+      const int taps = round % 40 == 0 ? 200 + below(100) : 1 + below(20);
+      std::vector<std::vector<T>> values(static_cast<std::size_t>(taps), std::vector<T>(kMost + kTapSlack));
       std::vector<const T*> rows;
       Bits weights;
       for (std::vector<T>& tap : values) {
         for (T& value : tap) value = static_cast<T>(next());
         rows.push_back(tap.data());
-        weights.push_back(next());
+        const std::uint32_t any = static_cast<std::uint32_t>(next());
+        const std::uint32_t weight[] = {any, any & 0xFFU, (any & 0xFFU) - 128U, any & 0x7FU};
+        weights.push_back(weight[round / 2 % 4]);
       }
-      Bits first(70 + kTapSlack), second(70 + kTapSlack);
-      const TapRows<T> taps{rows.data(), static_cast<int>(rows.size()), count};
-      (plain_pool_taps().*member)(taps, weights.data(), 5, first.data());
-      (fast_pool_taps().*member)(taps, weights.data(), 5, second.data());
+      Bits first(kMost + kTapSlack), second(kMost + kTapSlack);
+      const TapRows<T> windows{rows.data(), taps, count};
+      (plain_pool_taps().*member)(windows, weights.data(), 5, first.data());
+      (fast_pool_taps().*member)(windows, weights.data(), 5, second.data());
       first.resize(static_cast<std::size_t>(count));
       second.resize(static_cast<std::size_t>(count));
       ASSERT_EQ(first, second);

@@ -40,6 +40,11 @@ void compare(std::uint64_t seed) {
     const int offset = between(0, 3);
     if (offset == 0) rule.offset = static_cast<std::int32_t>(random());
     if (offset == 1) rule.offset = between(-300, 300);
+    // Sums that are only limited.
+    if (between(0, 7) == 0) {
+      rule.shift = {0, static_cast<Rounding>(between(0, 6))};
+      rule.offset = 0;
+    }
     // Signed sums alone are multiplied, and a product that takes all 64 bits is not shifted to the left.
     const bool multiplied = is_signed && between(0, 1) == 1;
     if (multiplied) {

@@ -157,6 +157,37 @@ TEST_P(ShallowConvolutions, OfBytesHaveThePlainBits) {
   }
 }
 
+// Depthwise: the rows of an output are summed in one go where windows look at padding of one value.
+TEST_P(ShallowConvolutions, DepthwiseOfBytesHaveThePlainBits) {
+  for (int i = 0; i < 60; ++i) {
+    const Shape s = shape();
+    fill(Values::kAny);
+    const data_type_t input = in(0, 1) != 0 ? DT_INT8 : DT_UINT8, weight = in(0, 1) != 0 ? DT_INT8 : DT_UINT8;
+    const auto shift = static_cast<unsigned char>(in(0, 1) != 0 ? 0 : in(1, 16));
+    const bool bias = in(0, 1) != 0, each = in(0, 2) == 0;
+    const bool is_signed = input == DT_INT8 || weight == DT_INT8 || bias;
+    const bool short_results = in(0, 2) == 0;
+    const data_type_t out = is_signed ? (short_results ? DT_INT8 : DT_INT32) : (short_results ? DT_UINT8 : DT_UINT32);
+    scalar_t outside;
+    outside.u32 = static_cast<std::uint32_t>(in(0, 255));
+    // Now and then over its input: all results are stored at the end.
+    const unsigned result = in(0, 3) == 0 ? kInput + 64U * static_cast<unsigned>(in(0, 20)) : kResult;
+    expect_the_plain_bits(
+        [&] {
+          if (each) {
+            tpu_bdc_int8_pc_pad_depthwise2d(result, kInput, kWeight, kBias, kBias + 0x1000, &s.input, &s.kernel, &s.pad,
+                                            &s.stride, &s.dilation, out, input, weight, DT_INT32, shift, bias, false,
+                                            RM_HALF_UP);
+          } else {
+            tpu_bdc_int8_depthwise2d(result, kInput, kWeight, kBias, outside, &s.input, &s.kernel, &s.pad, &s.stride,
+                                     &s.dilation, out, input, weight, DT_INT32, shift, bias, false, RM_HALF_UP);
+          }
+        },
+        fmt::format("{} to {:#x}, shift {}, bias {}, padding of each channel {}", s.text(), result, shift, bias, each));
+    if (HasFatalFailure()) return;
+  }
+}
+
 // All results are stored at the end, those of several batches in one go.
 TEST_P(ShallowConvolutions, ThatOverwriteTheirInputHaveThePlainBits) {
   scalar_t zero;

@@ -71,18 +71,27 @@ void widen_bytes(const T* stored, std::uint32_t* values, int count) {
   each_vector<kLanes>(count, vector, [&] { (kPlainLoadRows.*kPlain)(stored, values, count); });
 }
 
-template <class T, void (*LoadRows::*kPlain)(const void*, int, void*, void*)>
-void split(const void* row, int pairs, void* even, void* odd) {
-  const hn::ScalableTag<T> d;
-  const auto* from = static_cast<const T*>(row);
+template <class D, class T, class Rest>
+HWY_INLINE void split_vectors(D d, const T* from, int pairs, T* even, T* odd, const Rest& rest) {
   constexpr int kStep = static_cast<int>(hn::MaxLanes(d));
   const auto vector = [&](int i) HWY_ATTR {
     const auto low = hn::LoadU(d, from + 2 * i);
     const auto high = hn::LoadU(d, from + 2 * i + kStep);
-    hn::StoreU(hn::ConcatEven(d, high, low), d, static_cast<T*>(even) + i);
-    hn::StoreU(hn::ConcatOdd(d, high, low), d, static_cast<T*>(odd) + i);
+    hn::StoreU(hn::ConcatEven(d, high, low), d, even + i);
+    hn::StoreU(hn::ConcatOdd(d, high, low), d, odd + i);
   };
-  each_vector<kStep>(pairs, vector, [&] { (kPlainLoadRows.*kPlain)(row, pairs, even, odd); });
+  each_vector<kStep>(pairs, vector, rest);
+}
+
+// Rows of less than a vector take short ones.
+template <class T, void (*LoadRows::*kPlain)(const void*, int, void*, void*)>
+void split(const void* row, int pairs, void* even, void* odd) {
+  const auto* const from = static_cast<const T*>(row);
+  auto *const evens = static_cast<T*>(even), *const odds = static_cast<T*>(odd);
+  const hn::CappedTag<T, 16 / sizeof(T)> few;
+  split_vectors(hn::ScalableTag<T>(), from, pairs, evens, odds, [&] {
+    split_vectors(few, from, pairs, evens, odds, [&] { (kPlainLoadRows.*kPlain)(row, pairs, even, odd); });
+  });
 }
 
 constexpr LoadRows kRows = {widen_f16,

@@ -39,6 +39,23 @@ HWY_INLINE V shifted(D d, V value, const RoundedShift& steps) {
   if (steps.even != 0) round = hn::Add(round, hn::And(hn::Set(d, Lane{1}), hn::ShiftRightSame(value, steps.right)));
   return hn::ShiftRightSame(hn::Add(value, round), steps.right);
 }
+// The low bits of 32-bit results that fit T.
+template <class V, class T>
+HWY_INLINE void store_low(V value, T* to) {
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+  if constexpr (sizeof(T) == 1) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm512_cvtepi32_epi8(value.raw));
+  } else {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm512_cvtepi32_epi16(value.raw));
+  }
+#else
+  // Not TruncateTo, which Highway 1.0.3 has wrong from 32 to 8 bits for the newest instructions.
+  const hn::DFromV<V> d;
+  const hn::Rebind<T, decltype(d)> stored;
+  hn::StoreU(hn::DemoteTo(stored, hn::And(value, hn::Set(d, std::numeric_limits<T>::max()))), stored, to);
+#endif
+}
+
 template <class V>
 HWY_INLINE V cut(V value, V low, V high) {
   return hn::Min(hn::Max(value, low), high);
@@ -123,7 +140,6 @@ template <class T>
 void shift_narrow(const SumShift& rule, const std::uint32_t* sums, std::uint32_t start, int count, T* results) {
   const hn::ScalableTag<std::int32_t> d;
   const hn::RebindToUnsigned<decltype(d)> bits;
-  const hn::Rebind<T, decltype(d)> stored;
   const RoundedShift steps = rule.shift.steps();
   const auto low = hn::Set(d, static_cast<std::int32_t>(rule.low)),
              high = hn::Set(d, static_cast<std::int32_t>(rule.high));
@@ -135,11 +151,33 @@ void shift_narrow(const SumShift& rule, const std::uint32_t* sums, std::uint32_t
         const auto sum = hn::Add(hn::LoadU(bits, from), hn::Set(bits, start));
         const auto value = is_signed ? hn::Min(hn::Max(hn::BitCast(d, sum), least), most)
                                      : hn::BitCast(d, hn::Min(sum, hn::BitCast(bits, most)));
-        // Not TruncateTo, which Highway 1.0.3 has wrong from 32 to 8 bits for the newest instructions.
-        const auto kept =
-            hn::And(cut(shifted<false>(d, value, steps), low, high), hn::Set(d, std::numeric_limits<T>::max()));
-        hn::StoreU(hn::DemoteTo(stored, kept), stored, to);
+        store_low(cut(shifted<false>(d, value, steps), low, high), to);
       });
+}
+
+// Sums that are only limited.
+bool is_only_limited(const SumShift& rule) {
+  const RoundedShift steps = rule.shift.steps();
+  return rule.multiplier == 1 && rule.offset == 0 && steps.left == 0 && steps.right == 0 && steps.positive == 0 &&
+         steps.negative == 0 && steps.even == 0;
+}
+// In 32 bits, which hold the limits or all that may lie within them. Returns false where no sum lies within.
+template <class T>
+bool limit_sums(const SumShift& rule, const std::uint32_t* sums, std::uint32_t start, int count,
+                std::uint32_t* results) {
+  constexpr std::int64_t kLeast = std::numeric_limits<T>::min(), kMost = std::numeric_limits<T>::max();
+  const std::int64_t least = std::max({rule.low, rule.floor, kLeast}), most = std::min(rule.high, kMost);
+  if (least > most) return false;
+  const hn::ScalableTag<T> d;
+  const auto low = hn::Set(d, static_cast<T>(least)), high = hn::Set(d, static_cast<T>(most));
+  const hn::RebindToUnsigned<decltype(d)> words;
+  const auto begin = hn::Set(words, start);
+  for_vectors<static_cast<int>(hn::MaxLanes(d))>(
+      sums, nullptr, count, results, [&](const std::uint32_t* from, const std::int64_t*, std::uint32_t* to) HWY_ATTR {
+        const auto sum = hn::BitCast(d, hn::Add(hn::LoadU(words, from), begin));
+        hn::StoreU(hn::BitCast(words, cut(sum, low, high)), words, to);
+      });
+  return true;
 }
 
 // Where signed sums may be cut off, in 32 bits, before they are multiplied: after their shift, and with their offset,
@@ -177,7 +215,9 @@ void shift_products(const SumShift& rule, const Within& within, const std::uint3
   const auto high = hn::Set(d, static_cast<std::int32_t>(rule.high));
   const auto least = hn::Set(d, static_cast<std::int32_t>(within.least));
   const auto most = hn::Set(d, static_cast<std::int32_t>(within.most));
-  const auto bias = hn::Set(wide, steps.positive), more = hn::Set(wide, steps.negative - steps.positive);
+  // Below a shift of 32 places the offset has room beside the product before it is shifted.
+  const std::int64_t early = kUpper ? 0 : std::int64_t{rule.offset} * (std::int64_t{1} << right);
+  const auto bias = hn::Set(wide, steps.positive + early), more = hn::Set(wide, steps.negative - steps.positive);
   const auto begin = hn::Set(words, start);
   const auto odd = hn::Set(wide_bits, 0xFFFFFFFF00000000U);
   const auto one = hn::Set(wide_bits, std::uint64_t{1});
@@ -204,13 +244,12 @@ void shift_products(const SumShift& rule, const Within& within, const std::uint3
           shifted_down = hn::OddEven(hn::BitCast(d, hn::ShiftLeftSame(odds, 32 - right)),
                                      hn::BitCast(d, hn::ShiftRightSame(evens, right)));
         }
-        const auto result = cut(hn::Add(shifted_down, offset), low, high);
+        if constexpr (kUpper) shifted_down = hn::Add(shifted_down, offset);
+        const auto result = cut(shifted_down, low, high);
         if constexpr (sizeof(T) == 4) {
           hn::StoreU(hn::BitCast(words, result), words, to);
         } else {
-          const hn::Rebind<T, decltype(d)> stored;
-          const auto kept = hn::And(result, hn::Set(d, std::numeric_limits<T>::max()));
-          hn::StoreU(hn::DemoteTo(stored, kept), stored, to);
+          store_low(result, to);
         }
       });
 }
@@ -234,6 +273,12 @@ void shift_row(const SumShift& rule, const std::uint32_t* sums, std::uint32_t st
   if (const auto within = addends == nullptr ? reach(rule) : std::nullopt) {
     if (rule.shift.steps().right >= 32) return shift_products_of<true>(rule, *within, sums, start, count, results);
     if constexpr (sizeof(T) < 4) return shift_products_of<false>(rule, *within, sums, start, count, results);
+  }
+  if constexpr (sizeof(T) == 4) {
+    if (addends == nullptr && is_only_limited(rule) &&
+        (rule.is_signed ? limit_sums<std::int32_t>(rule, sums, start, count, results)
+                        : limit_sums<std::uint32_t>(rule, sums, start, count, results)))
+      return;
   }
   if (rule.shift.steps().left != 0) return shift_wide<true>(rule, sums, start, addends, count, results);
   shift_wide<false>(rule, sums, start, addends, count, results);

@@ -17,6 +17,8 @@
 #include "device/engines/bdc/window/pool_taps.hpp"
 #include "device/engines/bdc/window/region_taps.hpp"
 #include "device/engines/bdc/window/window_plane.hpp"
+#include "device/engines/bdc/window/window_sheet.hpp"
+#include "device/memory/kernel_choice.hpp"
 #include "device/memory/overlap.hpp"
 #include "device/memory/parallel.hpp"
 #include "device/memory/scratch.hpp"
@@ -225,17 +227,72 @@ class SumRun {
   D* out_ = nullptr;
 };
 
-// The 32-bit sums of products (+ a 32-bit bias), handed to finish(sums, count, out), which make_finish(c) gives.
+template <class Cmd>
+std::uint32_t start_of_sums(const Memories& mem, const Cmd& cmd, int c) {
+  return bias_of(cmd) ? *TensorView(mem, *bias_of(cmd)).template at<const std::uint32_t>(0, c, 0, 0) : 0U;
+}
+
+// Whether the words of sums are the results: 32 bits of the same kind, not shifted and not limited further.
+bool keeps_sums(const SumShift& rule, Dtype type) {
+  const IntRange all = range_of(type);
+  return size_of(type) == 4 && rule.is_signed == is_signed_int(type) && rule.shift.steps().right == 0 &&
+         rule.shift.steps().left == 0 && rule.low == all.low && rule.high == all.high;
+}
+
+// The rows of the output of a feature map as one run of sums: a row alone may be shorter than a vector.
+template <class T, class W, class D, class MakeFinish>
+void sum_sheets(const Memories& mem, const PoolCmd& cmd, bool keeps, MakeFinish make_finish) {
+  constexpr int kRun = 2048;
+  const TapWeights<W> weights(mem, cmd.weight, is_rotated_180(cmd));
+  const Dim4& shape = cmd.dst.shape;
+  const int tap_count = kernel_of(cmd).h * kernel_of(cmd).w;
+  Results<D> results(mem, cmd.dst, must_store_last(mem, cmd));
+  parallel_ranges(shape.c, shape.elements() * tap_count, [&](int first, int last) {
+    WindowSheet<T> sheet(mem, cmd);
+    const auto sum = sum_of_ints<T>();
+    const int pitch = sheet.pitch(), width = shape.w;
+    const int most = std::clamp(kRun / pitch, 1, shape.h);
+    const T** rows = room<const T*, struct Taps>(tap_count);
+    auto* sums = room<std::uint32_t, struct Sums>(std::int64_t{most} * pitch + kTapSlack);
+    auto* packed = room<std::uint32_t, struct PackedSums>(std::int64_t{most} * width);
+    for (int c = first; c < last; ++c) {
+      const std::uint32_t* factors = weights.template of_channel<std::uint32_t>(c, kernel_of(cmd));
+      const std::uint32_t start = start_of_sums(mem, cmd, c);
+      const auto finish = make_finish(c);
+      for (int n = 0; n < shape.n; ++n) {
+        sheet.load(n, c);
+        sheet.taps(rows);
+        D* out = results.place(n, c);
+        for (int h = 0; h < shape.h; h += most, out += std::int64_t{most} * width) {
+          const int run = std::min(most, shape.h - h);
+          sum({rows, tap_count, (run - 1) * pitch + width}, factors, start, sums);
+          std::uint32_t* kept = packed;
+          if constexpr (sizeof(D) == sizeof(std::uint32_t)) {
+            if (keeps) kept = reinterpret_cast<std::uint32_t*>(out);
+          }
+          for (int row = 0; row < run; ++row) copy_run(sums + row * pitch, width, kept + row * width);
+          if (kept == packed) finish(packed, run * width, out);
+          for (int k = 0; k < tap_count; ++k) rows[k] += std::int64_t{most} * pitch;
+        }
+      }
+    }
+  });
+  results.finish();
+}
+
+// The 32-bit sums of products (+ a 32-bit bias), handed to finish(sums, count, out), which make_finish(c) gives; where
+// it `keeps` them, it may be left out.
 template <class T, class W, class D, class Cmd, class MakeFinish>
-void sum_integers(const Memories& mem, const Cmd& cmd, MakeFinish make_finish) {
+void sum_integers(const Memories& mem, const Cmd& cmd, MakeFinish make_finish, bool keeps = false) {
+  if constexpr (std::is_same_v<Cmd, PoolCmd> && sizeof(T) == 1) {
+    if (!plain_kernels() && WindowSheet<T>::holds(cmd.window)) return sum_sheets<T, W, D>(mem, cmd, keeps, make_finish);
+  }
   // Planes hold bytes as they are stored; what regions see is widened when it is brought together.
   using P = std::conditional_t<std::is_same_v<Cmd, PoolCmd>, T, std::uint32_t>;
   const TapWeights<W> weights(mem, cmd.weight, is_rotated_180(cmd));
   for_each_part<T, P, D>(mem, cmd, [&](int c) {
-    const std::uint32_t start =
-        bias_of(cmd) ? *TensorView(mem, *bias_of(cmd)).template at<const std::uint32_t>(0, c, 0, 0) : 0U;
-    return SumRun<P, D, decltype(make_finish(c))>(weights.template of_channel<std::uint32_t>(c, kernel_of(cmd)), start,
-                                                  make_finish(c));
+    return SumRun<P, D, decltype(make_finish(c))>(weights.template of_channel<std::uint32_t>(c, kernel_of(cmd)),
+                                                  start_of_sums(mem, cmd, c), make_finish(c));
   });
 }
 
@@ -262,7 +319,8 @@ void shift_integers(const Memories& mem, const PoolCmd& cmd) {
     const auto finish = [rule, shift = shift_sums(sizeof(D))](const std::uint32_t* sums, int count, D* out) {
       shift(rule, sums, 0, nullptr, count, out);
     };
-    sum_integers<T, W, D>(mem, cmd, [&](int) { return finish; });
+    sum_integers<T, W, D>(
+        mem, cmd, [&](int) { return finish; }, keeps_sums(rule, cmd.dst.dtype));
   });
 }
 // The sum, cut to the result's low bits or saturated.

@@ -5,6 +5,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/engines/bdc/window/pool_taps_fast.cpp"
+#define SOFTTPU_WITH_AVX3_DL
 #include "device/memory/simd_targets.hpp"
 
 #include "device/engines/bdc/rows/simd_float.hpp"
@@ -99,6 +100,111 @@ void sum_ints(const TapRows<std::uint32_t>& taps, const std::uint32_t* weights, 
   }
 }
 
+#if HWY_TARGET == HWY_AVX3_DL
+
+// Four taps of 64 windows at a time: their bytes are brought together in words, which a dot product takes.
+constexpr int kDotWindows = 64, kMostDots = 64;
+
+// Weights as words of four taps each, with what they add to every sum: one of the two factors of a dot product is
+// unsigned and the other signed, and a tap that is neither as it is stored differs by 128 from one that is.
+template <class T>
+struct DotWeights {
+  std::uint32_t words[kMostDots] = {};
+  std::uint32_t more = 0;
+  bool signed_weights = false, turns = false;
+  int dots = 0;
+
+  // Whether all weights are bytes of one kind.
+  bool take(const std::uint32_t* weights, int taps) {
+    bool all_signed = true, all_unsigned = true;
+    std::uint32_t total = 0;
+    for (int k = 0; k < taps; ++k) {
+      all_signed = all_signed && weights[k] + 128U < 256U;
+      all_unsigned = all_unsigned && weights[k] < 256U;
+      total += weights[k];
+    }
+    if (taps > 4 * kMostDots || !(all_signed || all_unsigned)) return false;
+    signed_weights = std::is_signed_v<T> ? !all_unsigned : all_signed;
+    turns = signed_weights == std::is_signed_v<T>;
+    if (turns) more = signed_weights ? 0U - 128U * total : 128U * total;
+    dots = (taps + 3) / 4;
+    for (int k = 0; k < taps; ++k) words[k / 4] |= (weights[k] & 0xFFU) << (8 * (k % 4));
+    return true;
+  }
+};
+
+// A dot product of bytes for each word; the assembler's name for it, as byte_kernels_fast.cpp has it.
+template <bool kSignedWeights>
+HWY_INLINE void add_dot(WordVector& sum, WordVector taps, WordVector weights) {
+  if constexpr (kSignedWeights) {
+    asm("vpdpbusd %2, %1, %0" : "+v"(sum.raw) : "v"(taps.raw), "v"(weights.raw));
+  } else {
+    asm("vpdpbusd %2, %1, %0" : "+v"(sum.raw) : "v"(weights.raw), "v"(taps.raw));
+  }
+}
+
+// The windows [0, whole multiple of kDotWindows).
+template <bool kSignedWeights, class T>
+void sum_dots(const TapRows<T>& taps, const DotWeights<T>& weights, std::uint32_t start, int windows,
+              std::uint32_t* out) {
+  const hn::ScalableTag<std::uint8_t> bytes;
+  const hn::Repartition<std::uint16_t, decltype(bytes)> pairs;
+  const Words d;
+  const auto turn = hn::Set(bytes, weights.turns ? std::uint8_t{0x80} : std::uint8_t{0});
+  // The last word may have fewer taps: its weights are 0 there.
+  const auto row = [&](int k) { return reinterpret_cast<const std::uint8_t*>(taps.rows[k < taps.taps ? k : 0]); };
+  for (int i = 0; i < windows; i += kDotWindows) {
+    WordVector sums[4] = {hn::Set(d, start + weights.more), hn::Set(d, start + weights.more),
+                          hn::Set(d, start + weights.more), hn::Set(d, start + weights.more)};
+    for (int dot = 0; dot < weights.dots; ++dot) {
+      const auto load = [&](int k) HWY_ATTR { return hn::Xor(hn::LoadU(bytes, row(4 * dot + k) + i), turn); };
+      const auto first = load(0), second = load(1), third = load(2), fourth = load(3);
+      const auto low = hn::BitCast(pairs, hn::InterleaveLower(bytes, first, second));
+      const auto high = hn::BitCast(pairs, hn::InterleaveUpper(bytes, first, second));
+      const auto next_low = hn::BitCast(pairs, hn::InterleaveLower(bytes, third, fourth));
+      const auto next_high = hn::BitCast(pairs, hn::InterleaveUpper(bytes, third, fourth));
+      const auto factors = hn::Set(d, weights.words[dot]);
+      add_dot<kSignedWeights>(sums[0], hn::BitCast(d, hn::InterleaveLower(pairs, low, next_low)), factors);
+      add_dot<kSignedWeights>(sums[1], hn::BitCast(d, hn::InterleaveUpper(pairs, low, next_low)), factors);
+      add_dot<kSignedWeights>(sums[2], hn::BitCast(d, hn::InterleaveLower(pairs, high, next_high)), factors);
+      add_dot<kSignedWeights>(sums[3], hn::BitCast(d, hn::InterleaveUpper(pairs, high, next_high)), factors);
+    }
+    // Interleaving left four neighbours in each quarter of a vector, sixteen apart from those in the next quarter.
+    const auto a = _mm512_shuffle_i32x4(sums[0].raw, sums[1].raw, 0x44);
+    const auto b = _mm512_shuffle_i32x4(sums[2].raw, sums[3].raw, 0x44);
+    const auto c = _mm512_shuffle_i32x4(sums[0].raw, sums[1].raw, 0xEE);
+    const auto e = _mm512_shuffle_i32x4(sums[2].raw, sums[3].raw, 0xEE);
+    _mm512_storeu_si512(out + i, _mm512_shuffle_i32x4(a, b, 0x88));
+    _mm512_storeu_si512(out + i + 16, _mm512_shuffle_i32x4(a, b, 0xDD));
+    _mm512_storeu_si512(out + i + 32, _mm512_shuffle_i32x4(c, e, 0x88));
+    _mm512_storeu_si512(out + i + 48, _mm512_shuffle_i32x4(c, e, 0xDD));
+  }
+}
+
+// How many of the first windows have their sums.
+template <class T>
+int sum_first_windows(const TapRows<T>& taps, const std::uint32_t* weights, std::uint32_t start, std::uint32_t* out) {
+  // The rest of up to half as many takes less time one vector at a time.
+  const int windows = (taps.count + kDotWindows / 2 - 1) / kDotWindows * kDotWindows;
+  DotWeights<T> dots;
+  if (windows == 0 || !dots.take(weights, taps.taps)) return 0;
+  if (dots.signed_weights) {
+    sum_dots<true>(taps, dots, start, windows, out);
+  } else {
+    sum_dots<false>(taps, dots, start, windows, out);
+  }
+  return windows;
+}
+
+#else
+
+template <class T>
+int sum_first_windows(const TapRows<T>&, const std::uint32_t*, std::uint32_t, std::uint32_t*) {
+  return 0;
+}
+
+#endif
+
 // Bytes are widened as they are read: in a plane of bytes four times as much stays near.
 template <class T>
 void sum_bytes(const TapRows<T>& taps, const std::uint32_t* weights, std::uint32_t start, std::uint32_t* out) {
@@ -106,7 +212,7 @@ void sum_bytes(const TapRows<T>& taps, const std::uint32_t* weights, std::uint32
   const auto product = [&](int k, int i) HWY_ATTR {
     return hn::Mul(hn::BitCast(d, load_ints(taps.rows[k] + i)), hn::Set(d, weights[k]));
   };
-  int i = 0;
+  int i = sum_first_windows(taps, weights, start, out);
   for (; i + 2 * kLanes <= taps.count; i += 2 * kLanes) {
     auto first = hn::Set(d, start), second = first;
     for (int k = 0; k < taps.taps; ++k) {
