@@ -10,6 +10,12 @@ import subprocess
 import sys
 import tempfile
 
+# Rules that find what is so: in networks of BM1684 whose outputs are right all the same, or as wrong as the vendor's.
+KNOWN = {
+    "models-bm1684_1/lenet_INT8": {"init/global": "loads words of which only the first byte was stored, and masks the others", "init/local": "the same", "nan/infinity": "divides in 63 channels that nothing reads"},
+    "models-bm1684_1/moves_INT8": {"init/global": "loads a row behind the tensor, of which parts of words are used", "init/local": "the same"},
+    "real-bm1684_1/unet_64_INT8": {"memory/overwritten": "the compiler loads the bias of transposed convolutions into NPU 0 alone: the others add an earlier layer's"},
+}
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
@@ -35,7 +41,7 @@ def main():
         parser.error(f"{program} is not built")
     shared = ROOT.parent / "shared/bmodel"
     folders = options.folders or sorted(path for path in shared.iterdir() if path.name.startswith(("models", "real")))
-    counts, failed, total = collections.Counter(), [], 0
+    counts, failed, noted, total = collections.Counter(), [], [], 0
     for folder in folders:
         for network in sorted(folder.glob("*.bmodel")):
             if options.filter not in str(network):
@@ -49,6 +55,11 @@ def main():
             name = f"{folder.name}/{network.stem}"
             total += 1
             findings = json.loads(found).get("findings", []) if found else []
+            known = KNOWN.get(name, {})
+            expected, findings = [one for one in findings if one["rule"] in known], [one for one in findings if one["rule"] not in known]
+            if expected and not findings:
+                noted.append(name)
+                continue
             rules = collections.Counter(f"{one['rule']} ({one.get('function', '')})" for one in findings)
             counts.update(rules)
             if status != 0 or findings:
@@ -59,7 +70,7 @@ def main():
                 if plain and checked > options.most_cost * plain:
                     failed.append(name)
                     print(f"{name}: {checked:.2f} ms with checks, {plain:.2f} ms without", flush=True)
-    print(f"{total - len(failed)} of {total} networks without findings")
+    print(f"{total - len(failed) - len(noted)} of {total} networks without findings, {len(noted)} with known ones: {', '.join(noted) or 'none'}")
     for rule, count in counts.most_common():
         print(f"{count:6} {rule}")
     sys.exit(1 if failed or not total else 0)

@@ -55,6 +55,7 @@ class InitCheck final : public Observer {
     here_ = capture_call_stack();
     if (findings_ == nullptr) return;
     marks_.clear();
+    sums_.clear();
     result_ = find_followed_result(command);
     for_each_use(command, [&](const OperandUse& use) {
       if (use.reads && use.role.all && use.tensor.space != Space::kStatic) check(op, command, use);
@@ -66,7 +67,8 @@ class InitCheck final : public Observer {
     for_each_use(command, [&](const OperandUse& use) {
       if (use.writes) mark(op, use, updates);
     });
-    if (!marks_.empty()) taint(*result_);
+    if (!marks_.empty()) taint(*result_, marks_);
+    if (!sums_.empty()) taint(summed_, sums_);
   }
 
   void asked(Op op, const Tensor& tensor, bool reads) override {
@@ -165,6 +167,11 @@ class InitCheck final : public Observer {
       }
     });
     if (marks.empty()) return;
+    if (is_sum_of_network(use)) {
+      summed_ = use.tensor;
+      sums_ = std::move(marks);
+      return;
+    }
     if (!is_compiled()) note_cost(use.tensor, marks);
     if (result_ && result_->space == Space::kLocal) {
       if (marks_.empty()) marks_.resize(static_cast<std::size_t>(result_->shape.elements()));
@@ -201,9 +208,15 @@ class InitCheck final : public Observer {
 
   // ---- operands that were written in part: what is read of the rest may never get into a result ----
 
-  // What becomes of single elements of this operand is known.
+  // What becomes of single elements of this operand is known. Copies of compiled networks may load more than there is.
   bool is_followed(const OperandUse& use) const {
-    return use.tensor.space == Space::kLocal && result_ && result_->space == Space::kLocal;
+    if (is_sum_of_network(use)) return true;
+    return (use.tensor.space == Space::kLocal || is_compiled()) && result_ && result_->space == Space::kLocal;
+  }
+
+  // Products of compiled networks add to sums of which a part is filled later.
+  bool is_sum_of_network(const OperandUse& use) const {
+    return is_compiled() && !result_ && use.reads && use.writes && use.tensor.space == Space::kLocal;
   }
 
   bool is_written_in_part(const OperandUse& use) const {
@@ -353,11 +366,11 @@ class InitCheck final : public Observer {
   }
 
   // The command has written its result; elements that were made of stale ones are no better.
-  void taint(const Tensor& result) {
+  void taint(const Tensor& result, const ElementMarks& marks) {
     const auto size = static_cast<std::uint64_t>(size_of(result.dtype));
     for_each_span(*chip_, result, [&](const Span& span) {
       std::uint8_t* states = shadow_->find(span);
-      const std::uint8_t* mark = marks_.data() + first_element(result.shape, span);
+      const std::uint8_t* mark = marks.data() + first_element(result.shape, span);
       for (std::uint64_t i = 0; i < span.end - span.begin; ++i) {
         if (mark[i / size] != 0) states[i] = mark[i / size];
       }
@@ -470,6 +483,8 @@ class InitCheck final : public Observer {
   CallStack here_;                // the call of the command that is carried out
   std::optional<Tensor> result_;  // of the command that is carried out, if its elements depend on single ones
   ElementMarks marks_;            // of its elements; empty: none is tainted
+  Tensor summed_;                 // what a product adds to
+  ElementMarks sums_;             // of the elements of that
 };
 
 }  // namespace

@@ -102,6 +102,8 @@ class NanCheck final : public Observer {
 
   void after(Op op, const Command& command) override {
     if (reported_nan_ && reported_infinite_) return;
+    // The words of a table may be no floats: bytes of layers of 8-bit integers.
+    if (std::holds_alternative<OkkTableCmd>(command)) return;
     for_each_use(command, [&](const OperandUse& use) {
       if (!use.writes) return;
       Unusual made;

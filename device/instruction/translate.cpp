@@ -3,6 +3,8 @@
 #include "device/instruction/address.hpp"
 #include "device/instruction/operands.hpp"
 #include "device/isa/op_names.hpp"
+#include "device/memory/overlap.hpp"
+#include "device/memory/sources_apart.hpp"
 
 namespace softtpu::stream {
 namespace {
@@ -76,6 +78,28 @@ Op sdma_form(Op op) {
   return *found;
 }
 
+// Operands that the result overwrites are read from elsewhere in local memory: without room there the result would be
+// wrong. What rises from its source is written from the last element on.
+void require_room(const Chip& chip, const Command& command) {
+  std::visit(
+      [&]<class Cmd>(const Cmd& cmd) {
+        if constexpr (Cmd::kTraits.elementwise && requires { cmd.dst; }) {
+          RoomApart room(chip, cmd.dst);
+          for_each_operand(cmd, [&](Access, const char*, const Operand& operand) { room.take(operand); });
+          for_each_operand(cmd, [&](Access access, const char* name, const Operand& operand) {
+            const auto* source = std::get_if<Tensor>(&operand);
+            if (access != Access::kRead || source == nullptr || !is_overwritten(chip, cmd.dst, *source)) return;
+            if (source->addr == cmd.dst.addr && rises_from(chip, *source, cmd.dst)) return;
+            std::uint64_t at = 0;
+            if (!room.find(*source, at))
+              throw Refusal(
+                  fmt::format("dst overlaps {} in another layout, and local memory has no room for a copy", name));
+          });
+        }
+      },
+      command);
+}
+
 void write_register(Registers& registers, std::uint64_t number, std::uint64_t value) {
   if (number < registers.size()) registers[number] = static_cast<std::uint32_t>(value);
 }
@@ -108,6 +132,7 @@ Result<std::optional<Issued>> Translator::translate(const Instruction& instructi
       return std::optional(message(chip_, instruction, instruction.function() == kDmaSend));
     Issued issued = is_tiu ? tiu(format.operation, in) : dma(format.operation, in);
     if (instruction.unit() == Unit::kSdma) issued.op = sdma_form(issued.op);
+    if (is_tiu && purpose_ == Purpose::kRun) require_room(chip_, issued.command);
     return std::optional(issued);
   } catch (const Refusal& refusal) {
     return Error{ErrorKind::kUsage,

@@ -89,6 +89,11 @@ Issued fill(const Operands& in) {
   const Dim4 shape = turned                      ? Dim4{from.c, from.n, from.h, from.w}
                      : in.flag(Field::nchw_copy) ? from
                                                  : target_shape(in);
+  // Fewer elements end the fill in the middle (golden-bmodel dma_tensor/0121); more do not count.
+  const Dim4 given = target_shape(in);
+  if (turned && !in.flag(Field::nchw_copy) && std::int64_t{given.h} * given.w < std::int64_t{from.h} * from.w)
+    in.refuse(Field::dst_hsize,
+              fmt::format("and dst_wsize ({}) are fewer elements than the source's {} x {}", given.w, from.h, from.w));
   const Op op = is_local(in, Field::dst_addr) ? Op::tpu_gdma_set_C_local : Op::tpu_gdma_set_C_system;
   const bool w_strides = in.function() == 0;
   return {op, DmaFillCmd{side(in, kTarget, shape, type, w_strides), constant_of(in, type), false, npus_of(in)}};
@@ -251,10 +256,11 @@ Issued dma_rows(const Operands& in, RowsMode mode) {
       rows(Field::dst_addr, channels, in.size(Field::dst_hsize), width, Field::dst_cstride, Field::dst_hstride, type);
   cmd.param = rows(Field::src_addr, in.size(Field::src_csize), in.size(Field::src_hsize), width, Field::src_cstride,
                    Field::src_hstride, type);
-  cmd.index = rows(Field::index_addr, index_channels, in.size(Field::index_hsize), 1, Field::index_cstride,
-                   Field::index_hstride, Dtype::kUint32);
-  // As many rows are scattered as there are indices.
-  if (mode != RowsMode::kGather) cmd.param.shape.h = std::min(cmd.param.shape.h, cmd.index.shape.h);
+  // Each row that is scattered has an index, whatever the instruction says how many there are (golden-bmodel:
+  // dma_scatter/0006, dma_scatter/0030).
+  const Field indices = mode == RowsMode::kGather ? Field::index_hsize : Field::src_hsize;
+  cmd.index = rows(Field::index_addr, index_channels, in.size(indices), 1, Field::index_cstride, Field::index_hstride,
+                   Dtype::kUint32);
   if (mode == RowsMode::kGather) {
     cmd.fill = constant_of(in, type);
     return {choose(in, {Op::tpu_gdma_h_gather_S2S, Op::tpu_gdma_h_gather_S2L, Op::tpu_gdma_h_gather_L2S,

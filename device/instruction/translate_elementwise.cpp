@@ -54,7 +54,12 @@ struct Arithmetic {
     require_one_type({Field::opd0_prec, Field::opd1_prec}, in.value(Field::res0_prec));
     if (is_fp8(first_type) && (first_type != second_type || first_type != in.result_type(false)))
       in.refuse(Field::opd1_sign, "makes the operands' or the result's FP8 another one");
-    return {op, ArithCmd{mode, dst(), first(), second()}};
+    const Tensor result = dst();
+    // Of results upon each other the last one stays, but of bits of floats something else does (golden-bmodel ar/0715).
+    const bool of_bits = mode == ArithMode::kAnd || mode == ArithMode::kOr || mode == ArithMode::kXor;
+    if (of_bits && is_float(result_type) && shape.w > 1 && result.stride.w == 0)
+      in.refuse_results(Field::res0_w_str, "lays bits of floats upon each other");
+    return {op, ArithCmd{mode, result, first(), second()}};
   }
   // FP8 beside a constant, with results of any float type.
   bool mixes_fp8() const {

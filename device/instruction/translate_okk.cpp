@@ -14,7 +14,7 @@ namespace {
 // Where the chip's firmware has its tables (golden-bmodel/bm1684: lookups, taylor_exp).
 constexpr std::uint64_t kExpTable = 0x300400, kExpSeries = 0x300C00, kIntTable = 0x301300;
 // The same numbers, as compiled networks look them up, and those of uint8.
-constexpr std::uint64_t kNetworkIntTable = 0x300000, kNetworkByteTable = 0x300F00;
+constexpr std::uint64_t kNetworkExponentTable = 0x300000, kNetworkByteTable = 0x300F00;
 // What DMA reads of the firmware's tables: 0, 1, 2 ... in single precision (networks with an argmax). How long the
 // table is on a chip is not known.
 constexpr std::uint64_t kNetworkSequence = 0x10301800;
@@ -87,21 +87,25 @@ Issued okk_special(const OkkOperands& of) {
   }
 }
 
+Issued okk_words_table(const OkkOperands& of, Space space, std::uint64_t at) {
+  const Dim4 words{1, 1, 1, OkkTableCmd::kWords};
+  return {Op::okk_bdc_lookup_int32_to_fp32,
+          OkkTableCmd{of.dst(), of.source(Dtype::kUint32),
+                      Tensor{space, at, words, continuous_stride(words), Dtype::kUint32, true}}};
+}
+
 // A table that the network has put into L2; the address counts from where L2 would begin.
 Issued okk_table(const OkkOperands& of) {
   constexpr std::uint64_t kBase = 0x10000000;
   const std::uint64_t at = kBase + of.in.value(Field::opd1_addr);
   if (!of.in.chip().l2_sram.contains(at)) of.in.refuse(Field::opd1_addr, "is no table that is known");
-  const Dim4 words{1, 1, 1, OkkTableCmd::kWords};
-  return {Op::okk_bdc_lookup_int32_to_fp32,
-          OkkTableCmd{of.dst(), of.source(Dtype::kUint32),
-                      Tensor{Space::kSystem, at, words, continuous_stride(words), Dtype::kUint32, true}}};
+  return okk_words_table(of, Space::kSystem, at);
 }
 
 Issued okk_lookup(const OkkOperands& of) {
   switch (of.in.value(Field::opd1_addr)) {
+    case kNetworkExponentTable: return okk_words_table(of, Space::kStatic, okk_static_offset::kExponentTable);
     case kIntTable:
-    case kNetworkIntTable:
       return {Op::okk_bdc_lookup_int32_to_fp32,
               OkkUnaryCmd{OkkUnaryMode::kLookupInt, of.dst(), of.source(Dtype::kUint32)}};
     case kNetworkByteTable:

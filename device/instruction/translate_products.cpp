@@ -233,6 +233,12 @@ Issued pooling(const Operands& in) {
   cmd.mode = mode;
   cmd.window = window_of(in);
   require_own_width(in, result, input, cmd.window, mode == PoolMode::kDepthwise && !floats);
+  // The first windows see repeated rows or columns alone, which is recorded otherwise (golden-bmodel pord/0179).
+  const Window& window = cmd.window;
+  const bool beside = (input.h > 1 && window.padding.top > (window.kernel.h - 1) * window.dilation.h) ||
+                      (input.w > 1 && window.padding.left > (window.kernel.w - 1) * window.dilation.w);
+  if (window.beyond == Beyond::kReplicated && beside)
+    in.refuse(Field::pad_mode, "repeats the input in windows that lie beside it, which is not determined");
   Dim4 seen = input;
   fit_input(result, seen, cmd.window);
   cmd.relu = in.function() == 2;

@@ -15,13 +15,6 @@ std::int64_t channel_steps(const Chip& chip, const Tensor& tensor) {
   return row_of_channel(chip.npu_num, chip.npu_of(tensor.addr), tensor.shape.c - 1);
 }
 
-std::uint64_t span_bytes(const Chip& chip, const Tensor& tensor) {
-  const auto& [shape, stride] = std::tie(tensor.shape, tensor.stride);
-  const std::int64_t last = (shape.n - 1) * stride.n + channel_steps(chip, tensor) * stride.c +
-                            (shape.h - 1) * stride.h + (shape.w - 1) * stride.w;
-  return static_cast<std::uint64_t>((last + 1) * size_of(tensor.dtype));
-}
-
 bool ranges_meet(std::uint64_t a, std::uint64_t a_bytes, std::uint64_t b, std::uint64_t b_bytes) {
   return a < b + b_bytes && b < a + a_bytes;
 }
@@ -33,6 +26,13 @@ bool share_an_npu(const Chip& chip, const Tensor& a, const Tensor& b) {
 }
 
 }  // namespace
+
+std::uint64_t span_bytes(const Chip& chip, const Tensor& tensor) {
+  const auto& [shape, stride] = std::tie(tensor.shape, tensor.stride);
+  const std::int64_t last = (shape.n - 1) * stride.n + channel_steps(chip, tensor) * stride.c +
+                            (shape.h - 1) * stride.h + (shape.w - 1) * stride.w;
+  return static_cast<std::uint64_t>((last + 1) * size_of(tensor.dtype));
+}
 
 bool may_overlap(const Chip& chip, const Tensor& a, const Tensor& b) {
   if (a.space == Space::kLocal && b.space == Space::kLocal) {

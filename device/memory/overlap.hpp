@@ -5,6 +5,9 @@
 
 namespace softtpu {
 
+// From the first byte of a tensor behind the last one; of one in local memory, in the NPU that has most channels.
+std::uint64_t span_bytes(const Chip& chip, const Tensor& tensor);
+
 // False only when no byte of `a` can be a byte of `b`. Tensors that are interleaved count as overlapping.
 bool may_overlap(const Chip& chip, const Tensor& a, const Tensor& b);
 inline bool may_overlap(const Chip& chip, const Tensor& a, const Operand& b) {

@@ -266,6 +266,14 @@ constexpr auto kOkkIntTable = [] {
   return words;
 }();
 
+// The numbers that networks take out of an argument before they look its exponential up: above the highest one that has
+// an f32 stands 0 (golden-bmodel bm1684 lut_op/0002). Those below the lowest one are not recorded.
+constexpr auto kOkkExponentTable = [] {
+  std::array<std::uint32_t, 256> words = kOkkIntTable;
+  for (int i = kHighestExp + 1; i < 128; ++i) words[static_cast<std::size_t>(i)] = 0;
+  return words;
+}();
+
 constexpr auto kOkkExpTable = [] {
   static_assert(std::size(kExpTable) == kHighestExp - kLowestExp + 1);
   std::array<std::uint32_t, 256> words{};
@@ -299,6 +307,7 @@ constexpr StaticTable kOkkTables[] = {
     {"exp_series", okk_static_offset::kExpSeries, kOkkExpSeries},
     {"byte_table", okk_static_offset::kByteTable, kOkkByteTable},
     {"sequence", okk_static_offset::kSequence, kOkkSequence},
+    {"exponent_table", okk_static_offset::kExponentTable, kOkkExponentTable},
 };
 
 }  // namespace

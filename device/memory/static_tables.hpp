@@ -61,6 +61,7 @@ inline constexpr std::uint32_t kExpSeries = 0x800;  // 1 / k!, one more than kMa
 inline constexpr std::uint32_t kByteTable = 0x1000;  // f32 of the index as uint8
 inline constexpr std::uint32_t kSequence = 0x1400;   // 0, 1, 2 ... as f32
 inline constexpr std::uint32_t kSequenceWords = 4096;
+inline constexpr std::uint32_t kExponentTable = 0x5400;  // f32 of the index as int8, 0 where kExpTable has no number
 }  // namespace okk_static_offset
 
 }  // namespace softtpu

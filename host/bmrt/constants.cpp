@@ -41,8 +41,8 @@ std::vector<std::uint8_t> hash_constants(std::span<const std::uint8_t> bytes) {
   return digest;
 }
 
-Result<std::shared_ptr<const DeviceMemory>> share_constants(bm_handle_t handle, std::span<const std::uint8_t> bytes) {
-  const Digest digest = hash_constants(bytes);
+Result<std::shared_ptr<const DeviceMemory>> share_constants(bm_handle_t handle, std::span<const std::uint8_t> bytes,
+                                                            const Digest& digest) {
   const int device = bm_get_devid(handle);
   const std::lock_guard lock(mutex());
   std::erase_if(shared(), [](const auto& row) { return row.second.expired(); });

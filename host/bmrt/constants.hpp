@@ -13,6 +13,8 @@ namespace softtpu::bmrt {
 std::vector<std::uint8_t> hash_constants(std::span<const std::uint8_t> bytes);
 
 // `handle` has to outlive the runtime that asks, not the memory: the memory belongs to the program.
-Result<std::shared_ptr<const DeviceMemory>> share_constants(bm_handle_t handle, std::span<const std::uint8_t> bytes);
+// `digest` is theirs: hash_constants(bytes).
+Result<std::shared_ptr<const DeviceMemory>> share_constants(bm_handle_t handle, std::span<const std::uint8_t> bytes,
+                                                            const std::vector<std::uint8_t>& digest);
 
 }  // namespace softtpu::bmrt

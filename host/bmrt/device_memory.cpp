@@ -80,14 +80,15 @@ Result<DeviceMemory> MemorySource::make(Use use, std::span<const std::uint8_t> c
   return made;
 }
 
-Result<std::shared_ptr<const DeviceMemory>> MemorySource::constants(std::span<const std::uint8_t> bytes) {
+Result<std::shared_ptr<const DeviceMemory>> MemorySource::constants(std::span<const std::uint8_t> bytes,
+                                                                    const std::vector<std::uint8_t>& digest) {
   if (!file_.empty() && bytes.data() >= file_.data() && bytes.data() + bytes.size() <= file_.data() + file_.size()) {
     const std::uint64_t at = file_address_ + static_cast<std::uint64_t>(bytes.data() - file_.data());
     if (at % kConstantsStep == 0)
       return std::make_shared<const DeviceMemory>(DeviceMemory::lend(handle_, at, bytes.size()));
   }
-  if (!of(Use::kConstants).any) return share_constants(handle_, bytes);
-  std::shared_ptr<const DeviceMemory>& known = known_[hash_constants(bytes)];
+  if (!of(Use::kConstants).any) return share_constants(handle_, bytes, digest);
+  std::shared_ptr<const DeviceMemory>& known = known_[digest];
   if (known == nullptr) {
     auto made = make(Use::kConstants, bytes);
     if (!made) return made.error();

@@ -77,7 +77,8 @@ class MemorySource {
 
   Result<DeviceMemory> make(Use use, std::uint64_t bytes);
   Result<DeviceMemory> make(Use use, std::span<const std::uint8_t> contents);
-  Result<std::shared_ptr<const DeviceMemory>> constants(std::span<const std::uint8_t> bytes);
+  Result<std::shared_ptr<const DeviceMemory>> constants(std::span<const std::uint8_t> bytes,
+                                                        const std::vector<std::uint8_t>& digest);
 
  private:
   struct Given {

@@ -145,10 +145,10 @@ Result<Network::Stage> Network::load_stage(MemorySource& memory, const bmodel::S
     if (bytes > 0 && begin > stage.coefficient_address) constants_end = std::min(constants_end, begin);
   }
   if (!stage.coefficients.empty()) {
-    auto constants = memory.constants(stage.coefficients);
+    loaded.constants_hash = hash_constants(stage.coefficients);
+    auto constants = memory.constants(stage.coefficients, loaded.constants_hash);
     if (!constants) return constants.error();
     loaded.constants = *constants;
-    loaded.constants_hash = hash_constants(stage.coefficients);
     const std::uint64_t begin = stage.coefficient_address;
     const std::uint64_t end = std::min(constants_end, begin + whole_pages(stage.coefficients.size()));
     if (begin < end) loaded.areas.push_back({begin, end, loaded.constants->address()});

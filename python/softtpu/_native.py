@@ -187,6 +187,15 @@ def check(status):
         raise Error.of_status(status, last_failure())
 
 
+def to_text(name):
+    """A name as text. Bytes that are no UTF-8 become what to_bytes() turns back into them, as in the names of files."""
+    return name.decode("utf-8", "surrogateescape")
+
+
+def to_bytes(name):
+    return name.encode("utf-8", "surrogateescape")
+
+
 def take_text(pointer):
     """The text behind a pointer that a call has returned, which is given back."""
     if not pointer:

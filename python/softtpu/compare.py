@@ -256,7 +256,7 @@ def _inputs(stage, given, source, seed):
 
 
 def _file_of(name):
-    return name.replace("/", "_") + ".npy"
+    return name.replace("%", "%25").replace("/", "%2F") + ".npy"
 
 
 def _run(program, path, stage, inputs, folder, options):

@@ -109,21 +109,21 @@ class Model:
         count = lib.bmrt_get_network_number(self._runtime)
         names = ctypes.POINTER(ctypes.c_char_p)()
         lib.bmrt_get_network_names(self._runtime, ctypes.byref(names))
-        self.networks = [names[i].decode() for i in range(count)]
+        self.networks = [_native.to_text(names[i]) for i in range(count)]
         ctypes.CDLL(None).free(ctypes.cast(names, ctypes.c_void_p))
-        self._infos = {name: lib.bmrt_get_network_info(self._runtime, name.encode()).contents for name in self.networks}
+        self._infos = {name: lib.bmrt_get_network_info(self._runtime, _native.to_bytes(name)).contents for name in self.networks}
 
     def inputs(self, network=None):
         """The inputs of a network, as `Tensor`s."""
         info = self._infos[network or self.networks[0]]
-        return [Tensor(info.input_names[i].decode(), _TYPES[info.input_dtypes[i]],
+        return [Tensor(_native.to_text(info.input_names[i]), _TYPES[info.input_dtypes[i]],
                        [_to_tuple(info.stages[s].input_shapes[i]) for s in range(info.stage_num)], info.max_input_bytes[i])
                 for i in range(info.input_num)]
 
     def outputs(self, network=None):
         """The outputs of a network, as `Tensor`s."""
         info = self._infos[network or self.networks[0]]
-        return [Tensor(info.output_names[i].decode(), _TYPES[info.output_dtypes[i]],
+        return [Tensor(_native.to_text(info.output_names[i]), _TYPES[info.output_dtypes[i]],
                        [_to_tuple(info.stages[s].output_shapes[i]) for s in range(info.stage_num)], info.max_output_bytes[i])
                 for i in range(info.output_num)]
 
@@ -137,7 +137,7 @@ class Model:
         shapes = (_Shape * max(len(outputs), 1))()
         given = (_Shape * max(len(data), 1))(*(_to_shape(array.shape) for array in data))
         function, chosen = _on_cores("bmrt_launch_data", cores)
-        ok = function(self._runtime, network.encode(), _pointers(data), given, len(data), _pointers(results), shapes, len(results), True,
+        ok = function(self._runtime, _native.to_bytes(network), _pointers(data), given, len(data), _pointers(results), shapes, len(results), True,
                       *chosen)
         if not ok:
             raise Error(f"network {network}: {_native.last_failure()['text'] or 'the launch failed'}")
@@ -168,7 +168,7 @@ class Model:
         for count, names, kinds, side in ((info.input_num, info.input_names, info.input_dtypes, "input"),
                                           (info.output_num, info.output_names, info.output_dtypes, "output")):
             for i in range(count):
-                if names[i].decode() == name:
+                if _native.to_text(names[i]) == name:
                     shape = _to_tuple(getattr(info.stages[stage], f"{side}_shapes")[i])
                     address = _native.bmlib().bm_mem_get_device_addr(getattr(info.stages[stage], f"{side}_mems")[i])
                     return self._array(address, shape, _TYPES[kinds[i]])
@@ -186,7 +186,7 @@ class Model:
         for which, (count, names, kinds, arrays) in enumerate(given):
             tensors = (_Tensor * max(count, 1))()
             for i in range(count):
-                name = names[i].decode()
+                name = _native.to_text(names[i])
                 array = arrays.pop(name, None)
                 if array is None:
                     array = self.memory(name, network, stage)
@@ -201,7 +201,7 @@ class Model:
         self.device._wait_for_launches()
         (ins, in_count), (outs, out_count) = sides
         function, chosen = _on_cores("bmrt_launch_tensor", cores)
-        if not function(self._runtime, network.encode(), ins, in_count, outs, out_count, True, False, *chosen):
+        if not function(self._runtime, _native.to_bytes(network), ins, in_count, outs, out_count, True, False, *chosen):
             raise Error(f"network {network}: {_native.last_failure()['text'] or 'the launch failed'}")
         _native.check(_native.bmlib().bm_thread_sync(self.device._handle))
         # A dynamic network says here how large its outputs are.

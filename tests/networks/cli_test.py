@@ -278,6 +278,14 @@ class Bmodel(unittest.TestCase):
         self.assertEqual(files["x"][2], self.recorded("attention_small_F16", "input"))
         self.assertEqual(files["add55_0_Add_f32"], ("<f4", (1, 12, 48), self.recorded("attention_small_F16", "output")))
 
+    def test_names_with_a_slash_have_files_of_their_own(self):
+        """Layers "a/b" and "a_b" were written to one file."""
+        named = self.at / "named.bmodel"
+        name = b"softmax1_0_Softmax_f32"
+        named.write_bytes((NETWORKS / "softmax_INT8.bmodel").read_bytes().replace(name, b"softmax1/0%Softmax_f32"))
+        softtpu("run", named, "--dump-layers", self.at / "layers")
+        self.assertIn("softmax1%2F0%25Softmax_f32.npy", [path.name for path in (self.at / "layers").iterdir()])
+
     def test_layers_of_the_compilers_map_are_named_and_dumped(self):
         given = self.recorded("softmax_INT8", "input")
         wanted = self.recorded("softmax_INT8", "output")

@@ -1,4 +1,5 @@
 """Compiled networks: their outputs bit for bit, where libbmrt is built."""
+import os
 import pathlib
 import threading
 
@@ -102,6 +103,20 @@ def test_networks_run_side_by_side_on_cores_of_their_own(chip, names):
     for thread in threads:
         thread.join(timeout=120)
     assert results == [[True] * 12 for _ in names]
+
+
+@pytest.mark.skipif(not has_bmrt, reason="this tree has no libbmrt")
+def test_names_may_have_bytes_that_are_no_text(tmp_path):
+    """The compiler keeps the bytes of a model's names; such a file could not be loaded."""
+    path = NETWORKS / "softmax_INT8.bmodel"
+    raw = path.read_bytes()
+    assert raw.count(b"softmax\0") > 0
+    (tmp_path / "named.bmodel").write_bytes(raw.replace(b"softmax\0", b"soft\xffax\0"))
+    with softtpu.Device(chip="bm1684x") as device, device.load_model(tmp_path / "named.bmodel") as network:
+        assert [os.fsencode(name) for name in network.networks] == [b"soft\xffax"]
+        inputs, wanted = recorded(network, path)
+        outputs = network(inputs, network=os.fsdecode(b"soft\xffax"))
+        assert b"".join(outputs[tensor.name].tobytes() for tensor in network.outputs()) == wanted
 
 
 @pytest.mark.skipif(not has_bmrt, reason="this tree has no libbmrt")

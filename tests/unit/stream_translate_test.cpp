@@ -4,11 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <initializer_list>
 #include <string_view>
 #include <utility>
 
 #include "device/command/packing.hpp"
+#include "device/memory/memories.hpp"
+#include "device/memory/static_tables.hpp"
 
 namespace softtpu::stream {
 namespace {
@@ -74,10 +77,83 @@ TEST(StreamTranslate, AFillThatSwapsDimensionsHasTheirSizesSwapped) {
                                         {Field::src_hsize, 4},
                                         {Field::src_wsize, 5},
                                         {Field::dst_nsize, 9},
+                                        {Field::dst_hsize, 3},
+                                        {Field::dst_wsize, 7},
                                         {Field::dst_addr, kLocal},
                                         {Field::constant_value, 77}});
   EXPECT_EQ(command<DmaFillCmd>(fill).dst.shape, (Dim4{3, 2, 4, 5}));
   EXPECT_EQ(command<DmaFillCmd>(fill).value.bits, 77U);
+  Instruction shorter = fill;
+  shorter[Field::dst_wsize] = 6;
+  EXPECT_THAT(refusal(shorter),
+              HasSubstr("dst_hsize (0x3) and dst_wsize (6) are fewer elements than the source's 4 x 5"));
+}
+
+// The indices of a scatter are as many as its rows, and as far apart (golden-bmodel dma_scatter/0006).
+TEST(StreamTranslate, EachRowThatIsScatteredHasAnIndex) {
+  const Instruction scatter = instruction("DMA_scatter", 0,
+                                          {{Field::src_csize, 3},
+                                           {Field::src_hsize, 5},
+                                           {Field::src_wsize, 5},
+                                           {Field::dst_hsize, 6},
+                                           {Field::index_csize, 3},
+                                           {Field::index_hsize, 4},
+                                           {Field::src_addr, kGlobal},
+                                           {Field::dst_addr, kLocal},
+                                           {Field::index_addr, kGlobal + 0x10000}});
+  const auto rows = command<DmaRowsCmd>(scatter);
+  EXPECT_EQ(rows.param.shape, (Dim4{1, 3, 5, 5}));
+  EXPECT_EQ(rows.index.shape, (Dim4{1, 3, 5, 1}));
+  EXPECT_EQ(rows.index.stride.c, 5);
+}
+
+Instruction copy_in_local(std::uint64_t w_stride, std::uint64_t rows) {
+  return instruction("sAR", 19,
+                     {{Field::cmd_short, 1},
+                      {Field::tsk_opd_num, 1},
+                      {Field::res0_prec, 1},
+                      {Field::opd0_prec, 1},
+                      {Field::res0_str, 3},
+                      {Field::res0_n, 1},
+                      {Field::res0_c, 1},
+                      {Field::res0_h, rows},
+                      {Field::res0_w, 1000},
+                      {Field::res0_h_str, 1000},
+                      {Field::res0_w_str, w_stride},
+                      {Field::opd0_addr, 0x400},
+                      {Field::res0_addr, 0x100}});
+}
+
+TEST(StreamTranslate, BitsOfFloatsUponEachOtherAreRefused) {
+  Instruction bits = copy_in_local(0, 2);
+  EXPECT_EQ(refusal(bits), "");
+  bits[Field::tsk_eu_typ] = 9;
+  bits[Field::tsk_opd_num] = 2;
+  bits[Field::opd1_prec] = 1;
+  EXPECT_THAT(refusal(bits), HasSubstr("res0_w_str (0x0) lays bits of floats upon each other"));
+}
+
+// 120000 bytes of a source that the result overwrites, beside that result and the source itself.
+TEST(StreamTranslate, WhatOverwritesItsSourceNeedsRoomForACopy) {
+  EXPECT_EQ(refusal(copy_in_local(1, 40)), "");
+  EXPECT_THAT(refusal(copy_in_local(1, 120)),
+              HasSubstr("dst overlaps src in another layout, and local memory has no room for a copy"));
+}
+
+// A table of networks that take whole numbers out of an argument of the exponential.
+TEST(StreamTranslate, TheNumbersOfAnExponentialEndAtItsHighestOne) {
+  const auto memories = Memories::create(*load_chip("bm1684"));
+  ASSERT_TRUE(memories);
+  const auto at = [&](int number) {
+    float value = 0;
+    std::memcpy(&value, (*memories)->static_mem() + okk_static_offset::kExponentTable + 4 * (number & 255),
+                sizeof(value));
+    return value;
+  };
+  EXPECT_EQ(at(-89), -89.0F);
+  EXPECT_EQ(at(88), 88.0F);
+  EXPECT_EQ(at(91), 0.0F);
+  EXPECT_EQ(at(125), 0.0F);
 }
 
 Instruction broadcast(std::uint64_t source_width) {
@@ -187,8 +263,21 @@ TEST(StreamTranslate, TheResultsSizeSaysHowFarWindowsReach) {
 
 TEST(StreamTranslate, PaddingMayRepeatTheInput) {
   constexpr Beyond kModes[] = {Beyond::kValue, Beyond::kReflected, Beyond::kReplicated, Beyond::kCircular};
-  for (unsigned mode = 0; mode < 4; ++mode)
-    EXPECT_EQ(command<PoolCmd>(pooling(9, 0, mode)).window.beyond, kModes[mode]) << mode;
+  for (unsigned mode = 0; mode < 4; ++mode) {
+    Instruction repeats = pooling(8, 0, mode);
+    repeats[Field::opd1_h] = 2;
+    EXPECT_EQ(command<PoolCmd>(repeats).window.beyond, kModes[mode]) << mode;
+  }
+}
+
+// golden-bmodel pord/0179
+TEST(StreamTranslate, WindowsBesideARepeatedInputAreRefused) {
+  Instruction wide = pooling(9, 0, 2);
+  wide[Field::opd1_h] = 2;
+  wide[Field::res0_h] = 8;
+  EXPECT_EQ(refusal(wide), "");
+  wide[Field::opd0_up_pad] = 2;
+  EXPECT_THAT(refusal(wide), HasSubstr("pad_mode (0x2) repeats the input in windows that lie beside it"));
 }
 
 TEST(StreamTranslate, FloatsBesideIntegersAreRefused) {

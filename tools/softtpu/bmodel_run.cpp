@@ -309,14 +309,25 @@ class Session {
   }
 
  private:
+  // A name as a file's: "/" and "%" are written as in a URL, so that "a/b" and "a_b" are two files.
+  static std::string file_name(const std::string& name) {
+    std::string file;
+    for (const char c : name) {
+      if (c == '/')
+        file += "%2F";
+      else if (c == '%')
+        file += "%25";
+      else
+        file += c;
+    }
+    return file;
+  }
   void dump(const std::string& name, bm_data_type_t dtype, const bm_shape_t& shape, const void* data,
             std::size_t bytes) {
-    std::string file = name;
-    std::replace(file.begin(), file.end(), '/', '_');
     const auto* from = static_cast<const std::uint8_t*>(data);
-    const auto written =
-        write_npy((fs::path(folder_) / (file + ".npy")).string(), to_dtype(static_cast<bmodel::DataType>(dtype)),
-                  {shape.dims, shape.dims + shape.num_dims}, Bytes(from, from + bytes));
+    const auto written = write_npy((fs::path(folder_) / (file_name(name) + ".npy")).string(),
+                                   to_dtype(static_cast<bmodel::DataType>(dtype)),
+                                   {shape.dims, shape.dims + shape.num_dims}, Bytes(from, from + bytes));
     if (!written && dump_error_.empty()) dump_error_ = written.error().text;
   }
 

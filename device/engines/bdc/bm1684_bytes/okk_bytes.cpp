@@ -485,8 +485,10 @@ void execute(Memories& mem, const OkkByteMatmulCmd& cmd) {
 
 void execute(Memories& mem, const OkkTableCmd& cmd) {
   using Word = std::uint32_t;
-  const auto* table =
-      reinterpret_cast<const Word*>(mem.find_system(cmd.table.addr, OkkTableCmd::kWords * sizeof(Word)).data);
+  const std::uint8_t* bytes = cmd.table.space == Space::kStatic
+                                  ? mem.static_mem() + cmd.table.addr
+                                  : mem.find_system(cmd.table.addr, OkkTableCmd::kWords * sizeof(Word)).data;
+  const auto* table = reinterpret_cast<const Word*>(bytes);
   for_each_row<Word, Word>(
       mem, cmd.dst,
       [&](Word* dst, const Word* src, int count) {

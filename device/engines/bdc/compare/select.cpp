@@ -7,6 +7,7 @@
 #include "device/engines/bdc/compare/fast.hpp"
 #include "device/memory/apart_rows.hpp"
 #include "device/memory/rows.hpp"
+#include "device/memory/sources_apart.hpp"
 #include "device/numeric/formats.hpp"
 
 namespace softtpu {
@@ -82,7 +83,7 @@ void execute(Memories& mem, const CompareCmd& cmd) {
   execute(mem, SelectCmd{cmd.compare, cmd.dst, std::nullopt, cmd.a, cmd.b, cmd.true_val, no});
 }
 
-void execute(Memories& mem, const SelectCmd& cmd) {
+static void carry_out(Memories& mem, const SelectCmd& cmd) {
   const Dtype compared = compared_type(mem.chip(), cmd.compare, type_of(cmd.a));
   if (!cmd.winner && !is_fp8(compared) && fast_rows(mem, cmd.dst, cmd.a, cmd.b, cmd.yes, cmd.no)) {
     if (const SelectRow row = fast_select_row(cmd.compare, compared, size_of(cmd.dst.dtype)))
@@ -90,6 +91,12 @@ void execute(Memories& mem, const SelectCmd& cmd) {
   }
   if (is_float(compared)) return select<float>(mem, cmd);
   select<std::int64_t>(mem, cmd);
+}
+
+void execute(Memories& mem, const SelectCmd& cmd) {
+  with_sources_apart(
+      mem, cmd, [&](const SelectCmd& apart) { carry_out(mem, apart); }, &SelectCmd::a, &SelectCmd::b, &SelectCmd::yes,
+      &SelectCmd::no);
 }
 
 }  // namespace softtpu

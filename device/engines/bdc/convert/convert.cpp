@@ -15,6 +15,7 @@
 #include "device/engines/bdc/elementwise/command.hpp"
 #include "device/memory/apart_rows.hpp"
 #include "device/memory/rows.hpp"
+#include "device/memory/sources_apart.hpp"
 #include "device/numeric/by_type.hpp"
 #include "device/numeric/float_unit.hpp"
 #include "device/numeric/fp8.hpp"
@@ -189,13 +190,16 @@ static void carry_out(Memories& mem, const FloatQuantCmd& cmd) {
 }
 
 void execute(Memories& mem, const FloatQuantCmd& cmd) {
-  carry_out(mem, cmd);
+  with_sources_apart(
+      mem, cmd, [&](const FloatQuantCmd& apart) { carry_out(mem, apart); }, &FloatQuantCmd::src, &FloatQuantCmd::scale,
+      &FloatQuantCmd::offset);
   unify_nans(mem, cmd.dst);
 }
 
 void execute(Memories& mem, const CastCmd& cmd) {
   if (packing_of(cmd.rounding).any()) return execute_packed(mem, cmd);
-  carry_out(mem, cmd);
+  with_sources_apart(
+      mem, cmd, [&](const CastCmd& apart) { carry_out(mem, apart); }, &CastCmd::src);
   const Chip& chip = mem.chip();
   // What FP8 and cutting make of f16 subnormals stays.
   const bool cut = half_overflow_is_cut(chip, cmd.dst.dtype, cmd.src.dtype, cmd.rounding);

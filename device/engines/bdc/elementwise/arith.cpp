@@ -10,6 +10,7 @@
 #include "device/engines/bdc/rows/one_nan.hpp"
 #include "device/engines/bdc/rows/walk_rows.hpp"
 #include "device/memory/rows.hpp"
+#include "device/memory/sources_apart.hpp"
 #include "device/numeric/by_type.hpp"
 #include "device/numeric/float_unit.hpp"
 #include "device/numeric/fp8.hpp"
@@ -256,8 +257,11 @@ static bool flushes(ArithMode mode) {
 }
 
 void execute(Memories& mem, const ArithCmd& cmd) {
-  if (!flushes(cmd.mode)) return carry_out(mem, cmd);
-  with_flushed_halves(mem, cmd, [&](const ArithCmd& flushed) { carry_out(mem, flushed); });
+  const auto compute = [&](const ArithCmd& apart) {
+    if (!flushes(cmd.mode)) return carry_out(mem, apart);
+    with_flushed_halves(mem, apart, [&](const ArithCmd& flushed) { carry_out(mem, flushed); });
+  };
+  with_sources_apart(mem, cmd, compute, &ArithCmd::a, &ArithCmd::b);
 }
 
 }  // namespace softtpu

@@ -8,6 +8,7 @@
 #include "device/engines/bdc/rows/one_nan.hpp"
 #include "device/engines/bdc/rows/walk_rows.hpp"
 #include "device/memory/rows.hpp"
+#include "device/memory/sources_apart.hpp"
 #include "device/numeric/by_type.hpp"
 #include "device/numeric/float_unit.hpp"
 #include "device/numeric/shift.hpp"
@@ -91,11 +92,17 @@ void execute(Memories& mem, const MacCmd& cmd) {
       one.b = element_of(chip, cmd.b, at);
     });
   }
-  with_flushed_halves(mem, cmd, [&](const MacCmd& flushed) { carry_out(mem, flushed); });
+  const auto compute = [&](const MacCmd& apart) {
+    with_flushed_halves(mem, apart, [&](const MacCmd& flushed) { carry_out(mem, flushed); });
+  };
+  with_sources_apart(mem, cmd, compute, &MacCmd::a, &MacCmd::b);
 }
 
 void execute(Memories& mem, const ScaleBiasCmd& cmd) {
-  with_flushed_halves(mem, cmd, [&](const ScaleBiasCmd& flushed) { carry_out(mem, flushed); });
+  const auto compute = [&](const ScaleBiasCmd& apart) {
+    with_flushed_halves(mem, apart, [&](const ScaleBiasCmd& flushed) { carry_out(mem, flushed); });
+  };
+  with_sources_apart(mem, cmd, compute, &ScaleBiasCmd::src, &ScaleBiasCmd::scale, &ScaleBiasCmd::bias);
 }
 
 }  // namespace softtpu

@@ -9,6 +9,7 @@
 #include "device/engines/bdc/rows/flushed_halves.hpp"
 #include "device/engines/bdc/rows/one_nan.hpp"
 #include "device/memory/rows.hpp"
+#include "device/memory/sources_apart.hpp"
 #include "device/numeric/by_type.hpp"
 #include "device/numeric/float_unit.hpp"
 #include "device/numeric/fp8.hpp"
@@ -78,7 +79,10 @@ static void carry_out(Memories& mem, const MixedArithCmd& cmd) {
 }
 
 void execute(Memories& mem, const MixedArithCmd& cmd) {
-  with_flushed_halves(mem, cmd, [&](const MixedArithCmd& flushed) { carry_out(mem, flushed); });
+  const auto compute = [&](const MixedArithCmd& apart) {
+    with_flushed_halves(mem, apart, [&](const MixedArithCmd& flushed) { carry_out(mem, flushed); });
+  };
+  with_sources_apart(mem, cmd, compute, &MixedArithCmd::src);
 }
 
 }  // namespace softtpu

@@ -11,6 +11,7 @@
 #include "device/engines/bdc/rows/one_nan.hpp"
 #include "device/engines/bdc/rows/walk_rows.hpp"
 #include "device/memory/rows.hpp"
+#include "device/memory/sources_apart.hpp"
 #include "device/numeric/by_type.hpp"
 #include "device/numeric/convert.hpp"
 #include "device/numeric/float_unit.hpp"
@@ -154,13 +155,18 @@ static void carry_out(Memories& mem, const UnaryCmd& cmd) {
   unreachable(cmd.mode);
 }
 
-void execute(Memories& mem, const CopyCmd& cmd) {
+static void carry_out(const Memories& mem, const CopyCmd& cmd) {
   for_size(size_of(cmd.dst.dtype), [&]<class T>(T) {
     for_each_row<T, T>(
         mem, cmd.dst,
         [](T* dst, const T* src, int count) { std::memmove(dst, src, sizeof(T) * static_cast<unsigned>(count)); },
         cmd.src);
   });
+}
+
+void execute(Memories& mem, const CopyCmd& cmd) {
+  with_sources_apart(
+      mem, cmd, [&](const CopyCmd& apart) { carry_out(mem, apart); }, &CopyCmd::src);
 }
 
 // The one NaN of each type, where roundings give it.
@@ -177,10 +183,13 @@ static void unify_rounded(Memories& mem, const Tensor& dst) {
 }
 
 void execute(Memories& mem, const UnaryCmd& cmd) {
-  if (cmd.mode == UnaryMode::kNeg)
-    return with_flushed_halves(mem, cmd, [&](const UnaryCmd& flushed) { carry_out(mem, flushed); });
-  carry_out(mem, cmd);
-  if (cmd.mode == UnaryMode::kRound && mem.chip().has(Quirk::kRoundsNans)) unify_rounded(mem, cmd.dst);
+  const auto compute = [&](const UnaryCmd& apart) {
+    if (cmd.mode == UnaryMode::kNeg)
+      return with_flushed_halves(mem, apart, [&](const UnaryCmd& flushed) { carry_out(mem, flushed); });
+    carry_out(mem, apart);
+    if (cmd.mode == UnaryMode::kRound && mem.chip().has(Quirk::kRoundsNans)) unify_rounded(mem, cmd.dst);
+  };
+  with_sources_apart(mem, cmd, compute, &UnaryCmd::src);
 }
 
 }  // namespace softtpu

@@ -18,6 +18,7 @@
 #include "device/engines/bdc/rows/from_the_end.hpp"
 #include "device/engines/bdc/rows/walk_rows.hpp"
 #include "device/memory/rows.hpp"
+#include "device/memory/sources_apart.hpp"
 #include "device/numeric/requant.hpp"
 
 namespace softtpu {
@@ -185,18 +186,7 @@ bool has_shift(const IntArithCmd& cmd) {
 
 }  // namespace
 
-void execute(Memories& mem, const IntArithCmd& cmd) {
-  if (is_float(type_of(cmd.b))) return execute_float_product(mem, cmd);
-  if (packing_of(cmd.rounding).any()) return execute_packed(mem, cmd);
-  if (overwrites_narrower(cmd.a, cmd.dst) || overwrites_narrower(cmd.b, cmd.dst)) {
-    const Chip& chip = mem.chip();
-    return execute_from_the_end(mem, cmd, [&](IntArithCmd& one, const Dim4& at) {
-      one.dst = element_of(chip, cmd.dst, at);
-      one.a = element_of(chip, cmd.a, at);
-      one.b = element_of(chip, cmd.b, at);
-      one.shift = element_of(chip, cmd.shift, at);
-    });
-  }
+static void carry_out(Memories& mem, const IntArithCmd& cmd) {
   if (has_equal_types(cmd) && !has_shift(cmd) && fast_rows(mem, cmd.dst, cmd.a, cmd.b)) {
     if (is_repeated(cmd.a) || is_repeated(cmd.b)) {
       if (const RepeatedRow row = fast_repeated_int_row(cmd.mode, cmd.dst.dtype, cmd.saturate)) {
@@ -218,6 +208,23 @@ void execute(Memories& mem, const IntArithCmd& cmd) {
     case IntMode::kMin: return arith<Min>(mem, cmd, widest);
   }
   unreachable(cmd.mode);
+}
+
+void execute(Memories& mem, const IntArithCmd& cmd) {
+  if (is_float(type_of(cmd.b))) return execute_float_product(mem, cmd);
+  if (packing_of(cmd.rounding).any()) return execute_packed(mem, cmd);
+  if (overwrites_narrower(cmd.a, cmd.dst) || overwrites_narrower(cmd.b, cmd.dst)) {
+    const Chip& chip = mem.chip();
+    return execute_from_the_end(mem, cmd, [&](IntArithCmd& one, const Dim4& at) {
+      one.dst = element_of(chip, cmd.dst, at);
+      one.a = element_of(chip, cmd.a, at);
+      one.b = element_of(chip, cmd.b, at);
+      one.shift = element_of(chip, cmd.shift, at);
+    });
+  }
+  with_sources_apart(
+      mem, cmd, [&](const IntArithCmd& apart) { carry_out(mem, apart); }, &IntArithCmd::a, &IntArithCmd::b,
+      &IntArithCmd::shift);
 }
 
 namespace {
@@ -378,6 +385,12 @@ void quantise(Memories& mem, const IntQuantCmd& cmd) {
 
 }  // namespace
 
+static void carry_out(Memories& mem, const IntQuantCmd& cmd) {
+  if (fast_rows(mem, cmd.dst, cmd.src, cmd.multiplier, cmd.shift, cmd.offset)) return quantise_rows(mem, cmd);
+  if (cmd.direction == Quant::kRequant) return quantise<Quant::kRequant>(mem, cmd);
+  quantise<Quant::kDequant>(mem, cmd);
+}
+
 void execute(Memories& mem, const IntQuantCmd& cmd) {
   if (overwrites_narrower(cmd.src, cmd.dst)) {
     const Chip& chip = mem.chip();
@@ -389,9 +402,9 @@ void execute(Memories& mem, const IntQuantCmd& cmd) {
       one.offset = element_of(chip, cmd.offset, at);
     });
   }
-  if (fast_rows(mem, cmd.dst, cmd.src, cmd.multiplier, cmd.shift, cmd.offset)) return quantise_rows(mem, cmd);
-  if (cmd.direction == Quant::kRequant) return quantise<Quant::kRequant>(mem, cmd);
-  quantise<Quant::kDequant>(mem, cmd);
+  with_sources_apart(
+      mem, cmd, [&](const IntQuantCmd& apart) { carry_out(mem, apart); }, &IntQuantCmd::src, &IntQuantCmd::multiplier,
+      &IntQuantCmd::shift, &IntQuantCmd::offset);
 }
 
 }  // namespace softtpu

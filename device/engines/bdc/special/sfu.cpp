@@ -16,6 +16,7 @@
 #include "device/engines/bdc/special/fast.hpp"
 #include "device/memory/apart_rows.hpp"
 #include "device/memory/rows.hpp"
+#include "device/memory/sources_apart.hpp"
 #include "device/numeric/by_type.hpp"
 #include "device/numeric/narrow.hpp"
 #include "device/numeric/newton.hpp"
@@ -157,7 +158,7 @@ static void flushed_roots(T* dst, const T* src, int count, const RootCmd& cmd) {
   }
 }
 
-void execute(Memories& mem, const RootCmd& cmd) {
+static void carry_out(Memories& mem, const RootCmd& cmd) {
   const UnifyRow unify = unify_row_of(mem, cmd.dst);
   const bool flushes = mem.chip().has(Quirk::kHalfFlushes);
   for_float_type(cmd.dst.dtype, [&]<class T>(T) {
@@ -258,7 +259,15 @@ void execute(Memories& mem, const TaylorCmd& cmd) {
 }
 
 void execute(Memories& mem, const DivideCmd& cmd) {
-  with_flushed_halves(mem, cmd, [&](const DivideCmd& flushed) { carry_out(mem, flushed); });
+  const auto compute = [&](const DivideCmd& apart) {
+    with_flushed_halves(mem, apart, [&](const DivideCmd& flushed) { carry_out(mem, flushed); });
+  };
+  with_sources_apart(mem, cmd, compute, &DivideCmd::a, &DivideCmd::b);
+}
+
+void execute(Memories& mem, const RootCmd& cmd) {
+  with_sources_apart(
+      mem, cmd, [&](const RootCmd& apart) { carry_out(mem, apart); }, &RootCmd::src);
 }
 
 }  // namespace softtpu

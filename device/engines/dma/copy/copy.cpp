@@ -1,7 +1,9 @@
 // GDMA tensor copies: bits move, only the element size matters (numerics: bm1684x-dma-hau-gather.md section 3).
 //
 // Where the destination overlaps the source, or itself, elements move one by one in the destination's n, c, h, w order,
-// as on the chip. Otherwise whole rows move, neighbouring rows joined, several threads sharing them.
+// as on the chip; of one that exchanges channels and columns, in the source's order (golden-bmodel:
+// dma_cw_transpose/0003, 0016, 0039). Otherwise whole rows move, neighbouring rows joined, several threads sharing
+// them.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -66,8 +68,12 @@ void copy_elements(const Memories& mem, const DmaCopyCmd& cmd) {
   const TensorView dst(mem, cmd.dst);
   const TensorView src(mem, cmd.src);
   const std::int64_t count = cmd.dst.shape.elements();
+  const bool by_source = cmd.order == CopyOrder::kNwhc;
+  const Dim4& shape = cmd.dst.shape;
+  const Dim4 walked = by_source ? Dim4{shape.n, shape.w, shape.h, shape.c} : shape;
   for (std::int64_t i = 0; i < count; ++i) {
-    const Index4 to = index_of(i, cmd.dst.shape);
+    Index4 to = index_of(i, walked);
+    if (by_source) std::swap(to.c, to.w);
     const Index4 from =
         cmd.order == CopyOrder::kReshape ? index_of(i, cmd.src.shape) : source_of(cmd.order, to, cmd.dst.shape);
     *dst.at<T>(to.n, to.c, to.h, to.w) = *src.at<T>(from.n, from.c, from.h, from.w);
