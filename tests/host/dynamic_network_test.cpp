@@ -82,6 +82,28 @@ TEST_F(DynamicNetworks, ShapesOutsideTheRangeAreRefused) {
   }
 }
 
+TEST_F(DynamicNetworks, MissingAndWrongInputsAreRefusedByName) {
+  load(file("topk_F16.bmodel"));
+  Bytes in(std::size_t{4} * kColumns * 3);
+  Bytes out(60);
+  std::array<void*, 2> to{out.data(), out.data()};
+  std::array<bm_shape_t, 2> made{};
+  const auto launch = [&](void* from, const bm_shape_t& shape, int inputs, int outputs) {
+    take_log();
+    return bmrt_launch_data(runtime_, "topk", &from, &shape, inputs, to.data(), made.data(), outputs, true);
+  };
+  const bm_shape_t good{2, {1, kColumns}};
+  EXPECT_FALSE(launch(nullptr, good, 1, 2));
+  EXPECT_ONE_LINE("bmrt_launch_data", "input 0 is NULL");
+  EXPECT_FALSE(launch(in.data(), good, 0, 2));
+  EXPECT_ONE_LINE("bmrt_launch_data", "has 1 inputs and 2 outputs; 0 and 2 are given");
+  EXPECT_FALSE(launch(in.data(), {3, {1, 1, kColumns}}, 1, 2));
+  EXPECT_ONE_LINE("bmrt_launch_data", "[1, 1, 300]");
+  EXPECT_FALSE(launch(in.data(), {9, {1, kColumns}}, 1, 2));
+  EXPECT_ONE_LINE("bmrt_launch_data", "9");
+  EXPECT_TRUE(launch(in.data(), good, 1, 2)) << testing::PrintToString(take_log());
+}
+
 TEST_F(DynamicNetworks, ADamagedListIsRefusedByLaunch) {
   const Bytes good = read_file(file("topk_F16.bmodel"));
   // The mark of the first layer with a head, which is of type 57.

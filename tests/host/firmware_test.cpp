@@ -115,6 +115,22 @@ INSTANTIATE_TEST_SUITE_P(
                     std::pair("walked_too_large", "a shape that it cannot have: [1048576, 300]")),
     [](const auto& test) { return std::string(test.param.first); });
 
+// The watchdog ends it, and a later launch runs.
+TEST_F(FirmwareNetworks, ALibraryThatLoopsIsEnded) {
+  ASSERT_TRUE(load_with(SOFTTPU_TEST_FIRMWARE, "walked_loops")) << log();
+  ASSERT_EQ(bm_set_sync_timeout(handle_, 300), BM_SUCCESS);
+  take_log();
+  EXPECT_TRUE(run_rows(3).empty());
+  EXPECT_THAT(log(), HasSubstr("sg_api_dynamic_fullnet"));
+  ASSERT_EQ(bm_set_sync_timeout(handle_, 60000), BM_SUCCESS);
+  void* other = bmrt_create(handle_);
+  std::swap(runtime_, other);
+  EXPECT_TRUE(load_with(SOFTTPU_TEST_FIRMWARE, "walked"));
+  EXPECT_EQ(run_rows(2), expected(2)) << log();
+  std::swap(runtime_, other);
+  bmrt_destroy(other);
+}
+
 // Firmware in the file itself, for the chips' processor: on another machine qemu-user runs it.
 class FirmwareInside : public FirmwareNetworks {
  protected:
@@ -157,6 +173,21 @@ TEST_F(FirmwareInside, FailsItsLaunchesAlone) {
   }
   EXPECT_TRUE(load_with("", "walked_inside")) << log();
   EXPECT_EQ(run_rows(2), expected(2)) << log();
+}
+
+TEST_F(FirmwareInside, ThatLoopsIsEnded) {
+  ASSERT_TRUE(load_with("file", "walked_loops_inside")) << log();
+  ASSERT_EQ(bm_set_sync_timeout(handle_, 1000), BM_SUCCESS);
+  take_log();
+  EXPECT_TRUE(run_rows(3).empty());
+  EXPECT_THAT(log(), HasSubstr("sg_api_dynamic_fullnet"));
+  ASSERT_EQ(bm_set_sync_timeout(handle_, 60000), BM_SUCCESS);
+  void* other = bmrt_create(handle_);
+  std::swap(runtime_, other);
+  EXPECT_TRUE(load_with("", "walked_inside")) << log();
+  EXPECT_EQ(run_rows(2), expected(2)) << log();
+  std::swap(runtime_, other);
+  bmrt_destroy(other);
 }
 
 // A kernel whose launch is looked after ends the firmware's process, which the next launch starts again.

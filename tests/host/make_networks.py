@@ -345,7 +345,8 @@ def firmware(options):
     file, and with the given one."""
     add, multiply = 20001, 20002
     files = {"walked": [(add, 1.5), (multiply, 2.0)], "walked_exit": [(20003, 0)], "walked_refused": [(20004, 0)],
-             "walked_silent": [(20005, 0)], "walked_bad_pointer": [(20006, 0)], "walked_too_large": [(20007, 0)]}
+             "walked_silent": [(20005, 0)], "walked_bad_pointer": [(20006, 0)], "walked_too_large": [(20007, 0)],
+             "walked_loops": [(20008, 0)]}
     for name, layers in files.items():
         for module in [None, options.firmware] if options.firmware else [None]:
             model = Model(options, options.networks / "dynamic/topk_F16.bmodel")

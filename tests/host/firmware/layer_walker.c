@@ -21,6 +21,7 @@ enum {
   kSilent = 20005,    // ends the launch without a shape
   kBadPointer = 20006,
   kTooLarge = 20007,  // gives its output more elements than fit
+  kLoops = 20008,     // never ends
 };
 
 enum { kMostTensors = 16 };
@@ -131,6 +132,10 @@ void sg_api_dynamic_fullnet(const void* arguments) {
       case kSilent: return;
       case kBadPointer: *(volatile int*)8 = 1; break;
       case kTooLarge: to.sizes[0] = 1 << 20; break;
+      case kLoops:
+        for (volatile int forever = 1; forever;) {
+        }
+        break;
       default: layer_elementwise(type, constant, from, &to);
     }
     tensors[count++] = to;
