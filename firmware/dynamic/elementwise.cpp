@@ -2,36 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "firmware/dynamic/layers.hpp"
 
 namespace softtpu::dynamic {
-namespace {
-
-float number(const ListedLayer& layer, std::size_t word) {
-  float value = 0;
-  const std::int32_t bits = layer.word(word);
-  std::memcpy(&value, &bits, sizeof(value));
-  return value;
-}
-
-variable_t tensor(local_addr_t address) {
-  variable_t variable{};
-  variable.type = TENSOR;
-  variable.context.addr = address;
-  return variable;
-}
-
-variable_t scalar(scalar_t value) {
-  variable_t variable{};
-  variable.type = SCALAR;
-  variable.context.scalar = value;
-  return variable;
-}
-
-}  // namespace
-
 void conversion(const LocalRun& run) {
   const LocalTensor& from = run.inputs[0];
   if (from.type == run.output.type)
@@ -46,7 +20,7 @@ void relu(const LocalRun& run) {
   const LocalTensor& from = run.inputs[0];
   const LocalTensor& to = run.output;
   const dim4& shape = to.extents;
-  const float slope = number(run.layer, kSlope);
+  const float slope = run.layer.number(kSlope);
   const bool shared = run.layer.word(kShared) != 0;
   if (shared && slope == 0) return tpu_bdc_relu(to.address, from.address, &shape, nullptr, nullptr, to.type);
   if (shared && !is_byte(to.type))
@@ -65,18 +39,18 @@ void relu(const LocalRun& run) {
       tpu_bdc_fp_mul(to.address, from.address, run.inputs[1].address, &shape, nullptr, nullptr, &strides, to.type);
     }
   }
-  const variable_t given = tensor(from.address);
-  const variable_t zero = scalar(whole(0));
-  const variable_t scaled = tensor(to.address);
+  const variable_t given = as_operand(from.address);
+  const variable_t zero = as_operand(whole(0));
+  const variable_t scaled = as_operand(to.address);
   tpu_bdc_greater_select(to.address, &given, &zero, &given, &scaled, &shape, to.type, to.type);
 }
 
 void select(const LocalRun& run) {
   const LocalTensor& to = run.output;
-  const variable_t condition = tensor(run.inputs[0].address);
-  const variable_t zero = scalar(whole(0));
-  const variable_t one = tensor(run.inputs[1].address);
-  const variable_t other = tensor(run.inputs[2].address);
+  const variable_t condition = as_operand(run.inputs[0].address);
+  const variable_t zero = as_operand(whole(0));
+  const variable_t one = as_operand(run.inputs[1].address);
+  const variable_t other = as_operand(run.inputs[2].address);
   tpu_bdc_equal_select(to.address, &condition, &zero, &other, &one, &to.extents, to.type, to.type);
 }
 
@@ -119,8 +93,14 @@ void binary(const LocalRun& run) {
   if (is_byte(to.type)) return sum_of_bytes(run);
   const local_addr_t one = run.inputs[0].address;
   const local_addr_t other = run.inputs[1].address;
-  const dim4 strides = spread(run.inputs[0], shape);
-  const dim4 others = spread(run.inputs[1], shape);
+  const auto strides_over = [&shape](const LocalTensor& from) {
+    dim4 all = spread(from, shape);
+    if (from.extents.n == 1) all.n = 0;
+    if (shape.h == 1) all.h = strides_of(from).h;
+    return all;
+  };
+  const dim4 strides = strides_over(run.inputs[0]);
+  const dim4 others = strides_over(run.inputs[1]);
   const std::int32_t operation = run.layer.word(0);
   using Function = void (*)(local_addr_t, local_addr_t, local_addr_t, const dim4*, const dim4*, const dim4*,
                             const dim4*, data_type_t);
@@ -137,7 +117,7 @@ void binary_constant(const LocalRun& run) {
   constexpr std::int32_t kAdd = 0, kSubtract = 1, kMultiply = 2, kDivide = 3, kMaximum = 4;
   const LocalTensor& to = run.output;
   const local_addr_t from = run.inputs[0].address;
-  const scalar_t value = constant(number(run.layer, 0), to.type);
+  const scalar_t value = constant(run.layer.number(0), to.type);
   const bool inversed = run.layer.word(2) != 0;
   using Function = void (*)(local_addr_t, local_addr_t, scalar_t, const dim4*, const dim4*, const dim4*, data_type_t);
   Function function = tpu_bdc_min_C;
@@ -170,7 +150,7 @@ void activation(const LocalRun& run) {
     case 1: return tpu_bdc_fp_sigmoid(to.address, from.address, work(0), work(1), exponential(work(2)), 0, shape, type);
     case 3: return tpu_bdc_fp_exp(to.address, from.address, work(0), work(1), exponential(work(2)), shape, type);
     case 4:
-      return tpu_bdc_fp32_elu(to.address, from.address, work(0), work(1), exponential(work(2)), 0, number(run.layer, 1),
+      return tpu_bdc_fp32_elu(to.address, from.address, work(0), work(1), exponential(work(2)), 0, run.layer.number(1),
                               shape);
     case 5: return tpu_bdc_fp_sqrt(to.address, from.address, shape, type);
     case 8: return tpu_bdc_abs(to.address, from.address, shape, nullptr, nullptr, type);
@@ -178,7 +158,7 @@ void activation(const LocalRun& run) {
       tpu_bdc_load_fp_log_coeff(work(1), type);
       return tpu_bdc_fp_log(to.address, from.address, work(0), work(1), shape, type);
     case 18: return tpu_bdc_fp_hswish(to.address, from.address, work(0), shape, type);
-    case 19: return tpu_bdc_fp_silu(to.address, from.address, work(0), work(1), exponential(work(2)), 0, shape, type);
+    case 19: return tpu_bdc_fp_silu(to.address, from.address, work(1), work(0), exponential(work(2)), 0, shape, type);
     case 29: {
       const local_addr_t table = exponential(work(4));
       tpu_bdc_load_fp_erf_coeff(table + kTable, type);
@@ -237,7 +217,7 @@ void table(const LayerRun& run) {
 void quantisation(const LocalRun& run) {
   const LocalTensor& from = run.inputs[0];
   const dim4& shape = from.extents;
-  tpu_bdc_fp_mul_C(run.work, from.address, constant(number(run.layer, 1), DT_FP32), &shape, nullptr, nullptr, DT_FP32);
+  tpu_bdc_fp_mul_C(run.work, from.address, constant(run.layer.number(1), DT_FP32), &shape, nullptr, nullptr, DT_FP32);
   tpu_bdc_cast(run.work, run.work, &shape, nullptr, nullptr, DT_INT32, DT_FP32, RM_HALF_AWAY_FROM_ZERO);
   tpu_bdc_cast(run.output.address, run.work, &shape, nullptr, nullptr, run.output.type, DT_INT32,
                RM_HALF_AWAY_FROM_ZERO);
@@ -245,7 +225,7 @@ void quantisation(const LocalRun& run) {
 
 void dequantisation(const LocalRun& run) {
   const LocalTensor& from = run.inputs[0];
-  tpu_bdc_fp32_dequant(run.output.address, from.address, &from.extents, whole(0), number(run.layer, 1), from.type,
+  tpu_bdc_fp32_dequant(run.output.address, from.address, &from.extents, whole(0), run.layer.number(1), from.type,
                        RM_HALF_TO_EVEN);
 }
 
@@ -260,6 +240,9 @@ class Pieces {
   void flat() const {
     const std::int64_t count = elements_of(run_.outputs[0].shape.extents);
     const std::int64_t npus = tpu_npu_num();
+    constexpr std::int64_t kMostInRow = 256;
+    const std::int64_t row = (count + npus - 1) / npus;
+    if (row > 0 && row <= kMostInRow && count % row == 0 && is_matrix()) return matrix(count, row);
     for (std::int64_t done = 0; done < count;) {
       const std::int64_t rest = count - done;
       const std::int64_t width = std::min(kMost, std::max<std::int64_t>(1, rest / npus));
@@ -310,6 +293,28 @@ class Pieces {
     dim4 extents, strides;
     bool strided;
   };
+
+  // Layers whose calls are recorded: a matrix of one row.
+  bool is_matrix() const {
+    constexpr std::uint32_t kBinary = 31, kConversion = 74;
+    return run_.layer.type == kBinary || run_.layer.type == kConversion;
+  }
+
+  void matrix(std::int64_t count, std::int64_t row) const {
+    constexpr local_addr_t kBanks = 0x10000, kTo = 2 * kBanks;
+    const auto columns = static_cast<int>(count);
+    const auto in_npu = static_cast<int>(row);
+    const dim4 shape{1, columns / in_npu, 1, in_npu};
+    std::vector<LocalTensor> inputs;
+    for (std::size_t i = 0; i < run_.inputs.size(); ++i) {
+      const LocalTensor to{static_cast<local_addr_t>(i) * kBanks, device_type(run_.inputs[i].shape.type), shape, false};
+      tpu_gdma_matrix_S2L(to.address, run_.inputs[i].address, 1, columns, in_npu, columns, to.type);
+      inputs.push_back(to);
+    }
+    const LocalTensor output{kTo, device_type(run_.outputs[0].shape.type), shape, false};
+    carry_out(LocalRun{run_.layer, inputs, output, kTo + kBanks});
+    tpu_gdma_matrix_L2S(run_.outputs[0].address, kTo, 1, columns, in_npu, columns, output.type);
+  }
 
   static dim4 element_strides(const Extents& extents) {
     Extents all = extents;

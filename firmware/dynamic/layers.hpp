@@ -1,5 +1,5 @@
-// The layers of lists. A layer is one function; runtime/bmodel/layer_rules has the shapes and says which cases come
-// here.
+// The layers of lists (runtime/bmodel/layers.def). A layer is one function; runtime/bmodel/layer_rules has the shapes
+// and says which cases come here.
 #pragma once
 
 #include <cstdint>
@@ -65,8 +65,19 @@ void extreme_index(const LayerRun& run);
 // products.cpp
 void convolution(const LocalRun& run);
 void convolution(const LayerRun& run);
+void convolution_3d(const LayerRun& run);
 void deconvolution(const LocalRun& run);
 void fully_connected(const LayerRun& run);
 void batched_product(const LayerRun& run);
+
+// lstm.cpp
+void lstm(const LayerRun& run);
+
+// attention.cpp
+void rms_norm(const LocalRun& run);
+void rms_norm(const LayerRun& run);
+void packed_product(const LayerRun& run);
+void rotary_embedding(const LocalRun& run);
+void attention_over_heads(const LayerRun& run);
 
 }  // namespace softtpu::dynamic

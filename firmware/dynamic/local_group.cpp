@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 
 #include "firmware/dynamic/layers.hpp"
 
@@ -15,15 +17,22 @@ using bmodel::Operand;
 using bmodel::OperandKind;
 using bmodel::TransferType;
 
-// Where the list has the address of a layer's work memory, and how many words it has when it has one.
+constexpr std::size_t kNoWork = SIZE_MAX;
+
+struct WorkPlace {
+  std::uint32_t type;
+  std::size_t word;
+};
+
+constexpr WorkPlace kWorkPlaces[] = {
+#define SOFTTPU_LAYER(number, name, rule, global, local, work) {number, work},
+#include "runtime/bmodel/layers.def"
+};
+
+// The work memory of a layer, which has an address for it where it needs any.
 local_addr_t work_of(const ListedLayer& layer) {
-  struct Place {
-    std::uint32_t type;
-    std::size_t word;
-  };
-  constexpr Place kPlaces[] = {{0, 32}, {1, 0}, {19, 5}, {29, 4}, {31, 12}, {32, 10}, {35, 9}, {131, 5}, {132, 7}};
-  for (const Place& place : kPlaces) {
-    if (place.type == layer.type) return static_cast<local_addr_t>(layer.word(place.word));
+  for (const WorkPlace& place : kWorkPlaces) {
+    if (place.type == layer.type && place.word != kNoWork) return static_cast<local_addr_t>(layer.word(place.word));
   }
   return 0;
 }
@@ -110,6 +119,12 @@ class LocalGroup {
         LocalRun{layer, inputs, local(static_cast<local_addr_t>(output.address), shape_of(output.id)), work_of(layer)});
   }
 
+  static void load(const LocalTensor& to, system_addr_t from) {
+    const dim4 strides = strides_of(to);
+    const dim4 packed = packed_strides(to.extents);
+    tpu_gdma_cpy_S2L(to.address, from, &to.extents, &strides, &packed, to.type);
+  }
+
   void move(const ListedTransfer& transfer) {
     const MovedTensor moved = moved_by(transfer);
     const auto at = static_cast<local_addr_t>(moved.local);
@@ -117,13 +132,11 @@ class LocalGroup {
       case TransferType::kLoad:
       case TransferType::kLoadInput: {
         const LocalTensor to = local(at, shape_of(moved.id));
-        tpu_gdma_cpy_S2L(at, tensors_.known.at(moved.reference).address, &to.extents, nullptr, nullptr, to.type);
+        load(to, tensors_.known.at(moved.reference).address);
         return;
       }
       case TransferType::kLoadConstant: {
-        const LocalTensor to = local(at, {moved.type, moved.constant}, true);
-        const dim4 strides = strides_of(to);
-        tpu_gdma_cpy_S2L(at, transfer.address() + tensors_.constants_moved, &to.extents, &strides, nullptr, to.type);
+        load(local(at, {moved.type, moved.constant}, true), transfer.address() + tensors_.constants_moved);
         return;
       }
       default: {
@@ -131,7 +144,9 @@ class LocalGroup {
         const LocalTensor from = local(at, shape);
         const bool is_output = static_cast<TransferType>(transfer.type) == TransferType::kStoreOutput;
         const system_addr_t to = tensors_.place(moved.id, is_output ? 0 : transfer.address());
-        tpu_gdma_cpy_L2S(to, at, &from.extents, nullptr, nullptr, from.type);
+        const dim4 strides = strides_of(from);
+        const dim4 packed = packed_strides(from.extents);
+        tpu_gdma_cpy_L2S(to, at, &from.extents, &packed, &strides, from.type);
         tensors_.known[moved.id] = {to, shape};
       }
     }

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "firmware/dynamic/layers.hpp"
 
@@ -15,15 +14,21 @@ system_addr_t behind(const Tensor& tensor, std::int64_t elements) {
 
 }  // namespace
 
+// In place: the first input's memory is that of the result, as the history of a language model. As recorded it is not
+// copied, wherever the launch has it.
 void concatenation(const LayerRun& run) {
+  const bool in_place = run.layer.word(2) == 1;
   const auto axis = static_cast<std::size_t>(run.layer.word(1));
   const Tensor& to = run.outputs[0];
   const auto strides = packed_strides(to.shape.extents);
   std::int64_t begin = 0;
   for (const Tensor& from : run.inputs) {
+    const bool is_there = in_place && begin == 0;
     const std::int64_t bytes = tpu_data_type_size(device_type(from.shape.type));
-    copy_region({to.address + static_cast<system_addr_t>(begin * strides[axis] * bytes), strides},
-                {from.address, packed_strides(from.shape.extents)}, from.shape.extents, from.shape.type);
+    if (!is_there) {
+      copy_region({to.address + static_cast<system_addr_t>(begin * strides[axis] * bytes), strides},
+                  {from.address, packed_strides(from.shape.extents)}, from.shape.extents, from.shape.type);
+    }
     begin += from.shape.extents[axis];
   }
 }
@@ -124,9 +129,7 @@ void padding(const LayerRun& run) {
   const Tensor& to = run.outputs[0];
   const data_type_t type = device_type(to.shape.type);
   const auto strides = packed_strides(to.shape.extents);
-  float value = 0;
-  const std::int32_t bits = run.layer.word(kValue);
-  std::memcpy(&value, &bits, sizeof(value));
+  const float value = run.layer.number(kValue);
   const scalar_t filling = type == DT_INT8 ? whole(static_cast<int>(value)) : constant(value, type);
   const dim4 all = to_dim4(to.shape.extents);
   tpu_gdma_set_C_system(to.address, filling, &all, nullptr, type);
@@ -203,7 +206,7 @@ void gather(const LayerRun& run) {
   const Tensor& rows = run.inputs[0];
   const Tensor& indices = run.inputs[1];
   const auto height = static_cast<int>(rows.shape.extents[0]);
-  const auto width = static_cast<int>(rows.shape.extents[1]);
+  const auto width = static_cast<int>(elements_of(rows.shape.extents) / std::max(height, 1));
   const std::int64_t count = elements_of(indices.shape.extents);
   constexpr std::int64_t kMost = 8192;
   for (std::int64_t done = 0; done < count; done += kMost) {
@@ -212,21 +215,16 @@ void gather(const LayerRun& run) {
     tpu_gdma_channel_bcast_S2L(kIndices, behind(indices, done), &all, nullptr, nullptr, DT_INT32);
     tpu_bdc_int_add_C(kMoved, kIndices, whole(height), &all, nullptr, nullptr, DT_INT32, DT_INT32, DT_INT32, 0,
                       RM_HALF_AWAY_FROM_ZERO, false);
-    const auto tensor = [](local_addr_t address) {
-      variable_t variable{};
-      variable.type = TENSOR;
-      variable.context.addr = address;
-      return variable;
-    };
-    variable_t zero{};
-    zero.type = SCALAR;
-    const variable_t given = tensor(kIndices);
-    const variable_t moved = tensor(kMoved);
+    const variable_t zero = as_operand(whole(0));
+    const variable_t given = as_operand(kIndices);
+    const variable_t moved = as_operand(kMoved);
     tpu_bdc_less_select(kFound, &given, &zero, &moved, &given, &all, DT_INT32, DT_INT32);
     const dim4 shape{1, 1, some, width};
     const dim4 index_strides{0, 0, 1, 1};
+    const dim4 strides = packed_strides(shape);
+    const dim4 table_strides = packed_strides(dim4{1, 1, height, width});
     tpu_gdma_h_gather_S2S(behind(run.outputs[0], done * width), rows.address, kFound, true, whole(0), &shape, height,
-                          nullptr, nullptr, &index_strides, device_type(rows.shape.type));
+                          &strides, &table_strides, &index_strides, device_type(rows.shape.type));
   }
 }
 

@@ -2,14 +2,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "firmware/dynamic/layers.hpp"
+#include "runtime/bmodel/layer_words.hpp"
 
 namespace softtpu::dynamic {
 namespace {
 
 // ---- Convolution ----
+
+using bmodel::ConvolutionWords;
 
 struct Window {
   dim2 kernel, stride, dilation;
@@ -17,24 +19,16 @@ struct Window {
 
   explicit Window(const ListedLayer& layer) {
     const auto word = [&](std::size_t i) { return static_cast<int>(layer.word(i)); };
-    kernel = {word(3), word(4)};
-    stride = {word(5), word(6)};
-    dilation = {word(7), word(8)};
-    pads = {word(9), word(10), word(11), word(12)};
+    kernel = {word(ConvolutionWords::kKernel), word(ConvolutionWords::kKernel + 1)};
+    stride = {word(ConvolutionWords::kStride), word(ConvolutionWords::kStride + 1)};
+    dilation = {word(ConvolutionWords::kDilation), word(ConvolutionWords::kDilation + 1)};
+    pads = {word(ConvolutionWords::kPads), word(ConvolutionWords::kPads + 1), word(ConvolutionWords::kPads + 2),
+            word(ConvolutionWords::kPads + 3)};
   }
 };
 
-enum : std::size_t { kGroups = 0, kIn, kOut, kBias = 13, kRelu, kLimit, kRounding = 17, kMerged = 24 };
-
-float limit_of(const ListedLayer& layer) {
-  float limit = 0;
-  const std::int32_t bits = layer.word(kLimit);
-  std::memcpy(&limit, &bits, sizeof(limit));
-  return limit;
-}
-
 void clip(local_addr_t at, const dim4& shape, const ListedLayer& layer, data_type_t type) {
-  if (const float limit = limit_of(layer); limit > 0)
+  if (const float limit = layer.number(ConvolutionWords::kLimit); limit > 0)
     tpu_bdc_min_C(at, at, constant(limit, type), &shape, nullptr, nullptr, type);
 }
 
@@ -103,7 +97,7 @@ void convolution(const LocalRun& run) {
   const ListedLayer& layer = run.layer;
   const LocalTensor& to = run.output;
   const bool bytes = is_byte(run.inputs[0].type);
-  const int merging = layer.word(kMerged) & 0xf;
+  const int merging = layer.word(ConvolutionWords::kMerged) & 0xf;
   Window window(layer);
   LocalTensor from = run.inputs[0];
   const LocalTensor sums{run.work, DT_INT32, to.extents, false};
@@ -119,12 +113,12 @@ void convolution(const LocalRun& run) {
     tpu_bdc_int_add(sums.address, sums.address, weights + kBiasAt, &to.extents, nullptr, nullptr, &each, DT_INT32,
                     DT_INT32, DT_INT32, 0, RM_HALF_AWAY_FROM_ZERO, true);
     return tpu_bdc_int_pc_requant(to.address, sums.address, weights, &to.extents, to.type, DT_INT32,
-                                  rounding_of(layer.word(kRounding)));
+                                  rounding_of(layer.word(ConvolutionWords::kRounding)));
   }
-  const bool bias = layer.word(kBias) != 0;
+  const bool bias = layer.word(ConvolutionWords::kBias) != 0;
   const local_addr_t bias_at = bias ? run.inputs[2].address : 0;
-  const bool relu = layer.word(kRelu) != 0;
-  if (layer.word(kGroups) != 1) {
+  const bool relu = layer.word(ConvolutionWords::kRelu) != 0;
+  if (layer.word(ConvolutionWords::kGroups) != 1) {
     tpu_bdc_fp_depthwise2d(to.address, from.address, weights, bias_at, &from.extents, &window.kernel, &window.pads,
                            &window.stride, &window.dilation, to.type, bias);
     if (relu) tpu_bdc_relu(to.address, to.address, &to.extents, nullptr, nullptr, to.type);
@@ -141,10 +135,10 @@ void convolution(const LayerRun& run) {
   constexpr local_addr_t kWeights = 0, kBiasAt = 0x3000, kFrom = 0x4000, kTo = 0x20000;
   const ListedLayer& layer = run.layer;
   const Window window(layer);
-  const int groups = layer.word(kGroups);
-  const int in = layer.word(kIn) / groups;
-  const int out = layer.word(kOut) / groups;
-  const bool bias = layer.word(kBias) != 0;
+  const int groups = layer.word(ConvolutionWords::kGroups);
+  const int in = layer.word(ConvolutionWords::kIn) / groups;
+  const int out = layer.word(ConvolutionWords::kOut) / groups;
+  const bool bias = layer.word(ConvolutionWords::kBias) != 0;
   const dim4 from = to_dim4(run.inputs[0].shape.extents);
   const dim4 to = to_dim4(run.outputs[0].shape.extents);
   const int taps = window.kernel.h * window.kernel.w;
@@ -170,13 +164,73 @@ void convolution(const LayerRun& run) {
                        nullptr, nullptr, DT_FP32);
       tpu_bdc_fp_conv2d(kTo, kFrom, kWeights, kBiasAt, &input, nullptr, out, &window.kernel, &window.pads,
                         &window.stride, &window.dilation, DT_FP32, DT_FP32, bias, false);
-      if (layer.word(kRelu) != 0) {
+      if (layer.word(ConvolutionWords::kRelu) != 0) {
         tpu_bdc_max_C(kTo, kTo, whole(0), &output, nullptr, nullptr, DT_FP32);
         clip(kTo, output, layer, DT_FP32);
       }
       tpu_gdma_cpy_L2S(at(run.outputs[0], (std::int64_t{n} * groups + group) * out * to.h * to.w), kTo, &output,
                        nullptr, nullptr, DT_FP32);
     }
+  }
+}
+
+// A plane of the result at a time: the planes under the kernel stand as channels one behind the other, and those
+// outside the input are 0. While a plane is computed the one before it is stored.
+void convolution_3d(const LayerRun& run) {
+  constexpr local_addr_t kWeights = 0, kFrom[] = {0x4000, 0x8000}, kTo[] = {0xc000, 0x10000};
+  constexpr std::int64_t kTaps = 3, kBytes = 4;
+  const Extents& from = run.inputs[0].shape.extents;
+  const Extents& to = run.outputs[0].shape.extents;
+  const auto in = static_cast<int>(from[1]);
+  const auto depth = static_cast<int>(from[2]);
+  const auto h = static_cast<int>(from[3]);
+  const auto w = static_cast<int>(from[4]);
+  const auto out = static_cast<int>(to[1]);
+  const auto npu_bytes = static_cast<local_addr_t>(tpu_local_mem_size_per_npu());
+  const dim4 weights{1, out, in * 27, 1};
+  const LocalTensor held{kWeights, DT_FP32, weights, true};
+  const dim4 compact = strides_of(held);
+  tpu_gdma_cpy_S2L(kWeights, run.inputs[1].address, &weights, &compact, nullptr, DT_FP32);
+  const auto bias = static_cast<local_addr_t>(in * 27 * tpu_data_type_size(DT_FP32));
+  const dim4 biases{1, out, 1, 1};
+  tpu_gdma_compact_S2L(bias, run.inputs[2].address, &biases, DT_FP32);
+  const dim4 planes{in * depth * h * w, h * w, w, 1};
+  const dim4 stacked{1, in * static_cast<int>(kTaps), h, w};
+  const dim4 result{1, out, h, w};
+  const dim4 result_strides{out * depth * h * w, depth * h * w, w, 1};
+  const dim2 kernel{3, 3};
+  const padding_t pads{1, 1, 1, 1};
+  const auto load = [&](std::int64_t n, int at, local_addr_t place) {
+    const int begin = std::max(at - 1, 0);
+    const int end = std::min(at + 2, depth);
+    const dim4 one{1, 1, h, w};
+    const auto clear = [&](local_addr_t plane) { tpu_gdma_set_C_local(plane, whole(0), &one, nullptr, DT_FP32); };
+    for (int c = 0; c < in; ++c) {
+      const auto plane = [&](std::int64_t tap) {
+        return place + static_cast<local_addr_t>(c * kTaps + tap) * npu_bytes;
+      };
+      for (int tap = at - 1; tap < begin; ++tap) clear(plane(tap - at + 1));
+      const dim4 some{1, end - begin, h, w};
+      const std::int64_t first = ((n * in + c) * depth + begin) * h * w;
+      tpu_gdma_cpy_S2L(plane(begin - at + 1), run.inputs[0].address + static_cast<system_addr_t>(first * kBytes), &some,
+                       nullptr, &planes, DT_FP32);
+      for (int tap = end; tap < at + 2; ++tap) clear(plane(tap - at + 1));
+    }
+  };
+  for (std::int64_t n = 0; n < from[0]; ++n) {
+    const auto store = [&](int at) {
+      const std::int64_t first = (n * out * depth + at) * h * w;
+      tpu_gdma_cpy_L2S(run.outputs[0].address + static_cast<system_addr_t>(first * kBytes), kTo[at % 2], &result,
+                       &result_strides, nullptr, DT_FP32);
+    };
+    for (int at = 0; at < depth; ++at) {
+      load(n, at, kFrom[at % 2]);
+      tpu_bdc_fp_conv2d(kTo[at % 2], kFrom[at % 2], kWeights, bias, &stacked, nullptr, out, &kernel, &pads, &kOne,
+                        &kOne, DT_FP32, DT_FP32, true, false);
+      tpu_bdc_max_C(kTo[at % 2], kTo[at % 2], whole(0), &result, nullptr, nullptr, DT_FP32);
+      if (at > 0) store(at - 1);
+    }
+    if (depth > 0) store(depth - 1);
   }
 }
 

@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <utility>
 
 #include "firmware/dynamic/layers.hpp"
+#include "runtime/bmodel/layer_words.hpp"
 
 namespace softtpu::dynamic {
 namespace {
@@ -70,33 +70,25 @@ void average_of_all(const LocalRun& run) {
 }  // namespace
 
 void pooling(const LocalRun& run) {
-  enum : std::size_t {
-    kKernel = 1,
-    kPads = 3,
-    kStride = 7,
-    kDilation = 9,
-    kGlobal = 11,
-    kAverage,
-    kScale = 21,
-    kShift
-  };
+  using Words = bmodel::PoolingWords;
   const LocalTensor& from = run.inputs[0];
   const LocalTensor& to = run.output;
   const auto word = [&](std::size_t i) { return static_cast<int>(run.layer.word(i)); };
-  const dim2 kernel{word(kKernel), word(kKernel + 1)};
-  const padding_t pads{word(kPads), word(kPads + 1), word(kPads + 2), word(kPads + 3)};
-  const dim2 stride{word(kStride), word(kStride + 1)};
-  const dim2 dilation{word(kDilation), word(kDilation + 1)};
+  const dim2 kernel{word(Words::kKernel), word(Words::kKernel + 1)};
+  const padding_t pads{word(Words::kPads), word(Words::kPads + 1), word(Words::kPads + 2), word(Words::kPads + 3)};
+  const dim2 stride{word(Words::kStride), word(Words::kStride + 1)};
+  const dim2 dilation{word(Words::kDilation), word(Words::kDilation + 1)};
   const dim4* const shape = &from.extents;
-  if (word(kAverage) == 0) {
+  if (word(Words::kAverage) == 0) {
     const auto pool = is_byte(to.type) ? tpu_bdc_int8_max_pool2d : tpu_bdc_fp_max_pool2d;
     return pool(to.address, from.address, shape, &kernel, &pads, &stride, &dilation, to.type, lowest(to.type));
   }
-  if (word(kGlobal) != 0 && (kernel.h != shape->h || kernel.w != shape->w)) fail("a global average of a part");
+  if (word(Words::kGlobal) != 0 && (kernel.h != shape->h || kernel.w != shape->w)) fail("a global average of a part");
   if (is_byte(to.type)) {
     tpu_bdc_int8_avg_pool2d(to.address, from.address, shape, &kernel, &pads, &stride, &dilation, to.type, from.type,
-                            static_cast<unsigned char>(word(kScale)), static_cast<unsigned char>(word(kShift)));
-  } else if (word(kGlobal) != 0) {
+                            static_cast<unsigned char>(word(Words::kScale)),
+                            static_cast<unsigned char>(word(Words::kShift)));
+  } else if (word(Words::kGlobal) != 0) {
     return average_of_all(run);
   } else {
     tpu_bdc_fp_avg_pool2d(to.address, from.address, shape, &kernel, &pads, &stride, &dilation, to.type,
@@ -207,8 +199,40 @@ void softmax(const LocalRun& run) {
   }
 }
 
+// exp(element - largest) comes from a table; the quotient is rounded half up.
+static void softmax_of_bytes(const LayerRun& run) {
+  constexpr local_addr_t kFrom = 0, kBest = 0x40, kExponentials = 0xc0, kTable = 0x100;
+  constexpr int kEntries = 256;
+  const auto length = static_cast<int>(elements_of(run.inputs[0].shape.extents));
+  const dim4 line{1, tpu_npu_num(), 1, kEntries};
+  tpu_gdma_channel_bcast_S2L(kTable, run.inputs[1].address, &line, nullptr, nullptr, DT_FP32);
+  const dim4 column{1, 1, length, 1};
+  const dim4 packed{0, length, 1, 1};
+  tpu_gdma_cpy_S2L(kFrom, run.inputs[0].address, &column, nullptr, &packed, DT_INT8);
+  const dim4 shape{1, 1, 1, length};
+  const dim4 single{1, 1, 1, 1};
+  const dim2 kernel{1, length};
+  tpu_bdc_int8_max_pool2d(kBest, kFrom, &shape, &kernel, &kNoPadding, &kOne, &kOne, DT_INT8, whole(0));
+  const dim4 over_row{0, tpu_eu_num(DT_INT8), 0, 0};
+  // A difference of up to 255: as unsigned bytes, the places in the table.
+  tpu_bdc_int_sub(kFrom, kBest, kFrom, &shape, nullptr, &over_row, nullptr, DT_INT8, DT_INT8, DT_INT8, 0,
+                  RM_HALF_AWAY_FROM_ZERO, false);
+  tpu_bdc_table_lookup(kExponentials, kFrom, kTable, &shape, kEntries, DT_FP32, DT_UINT8);
+  sum(kBest, kExponentials, shape, kernel, DT_FP32);
+  const dim4 each{1, 1, 1, 1};
+  tpu_bdc_fp_mul_C(kBest, kBest, constant(run.layer.number(0), DT_FP32), &single, &each, &each, DT_FP32);
+  tpu_bdc_fp32_C_div(kBest, kBest, 1.0F, &single, &each, &each);
+  const dim4 over_exponentials{0, 1, 0, 0};
+  tpu_bdc_fp_mul(kExponentials, kExponentials, kBest, &shape, nullptr, nullptr, &over_exponentials, DT_FP32);
+  tpu_bdc_fp_add_C(kExponentials, kExponentials, constant(0.5F, DT_FP32), &shape, nullptr, nullptr, DT_FP32);
+  tpu_bdc_cast(kFrom, kExponentials, &shape, nullptr, nullptr, DT_UINT8, DT_FP32, RM_DOWN);
+  const dim4 held{0, tpu_eu_num(DT_INT8), 1, 1};
+  tpu_gdma_cpy_L2S(run.outputs[0].address, kFrom, &column, &packed, &held, DT_UINT8);
+}
+
 // Rows in device memory: as many as there are NPUs at a time, each by vectors.
 void softmax(const LayerRun& run) {
+  if (is_byte(device_type(run.inputs[0].shape.type))) return softmax_of_bytes(run);
   constexpr local_addr_t kFrom = 0, kTo = 0x8000, kBest = 0x10000, kPart = 0x14000, kShifted = 0x18000,
                          kExponent = 0x1c000, kWork = 0x20000, kCoefficients = 0x28000, kWide = 0x30000;
   const Tensor& from = run.inputs[0];
@@ -255,9 +279,7 @@ void layer_norm(const LocalRun& run) {
   const local_addr_t deviation = mean + bytes_of(one);
   const local_addr_t first = deviation + bytes_of(one);
   const local_addr_t second = first + bytes_of(wide);
-  float least = 0;
-  const std::int32_t bits = run.layer.word(1);
-  std::memcpy(&least, &bits, sizeof(least));
+  const float least = run.layer.number(1);
   tpu_bdc_fp_hw_reduce_mean(mean, from.address, first, &shape, type);
   const dim4 over_row = spread({mean, type, single, false}, shape);
   tpu_bdc_fp_sub(to.address, from.address, mean, &shape, nullptr, nullptr, &over_row, type);

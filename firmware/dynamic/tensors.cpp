@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 
 namespace softtpu::dynamic {
 
@@ -27,6 +28,10 @@ std::vector<std::int64_t> packed_strides(const Extents& extents) {
   std::vector<std::int64_t> strides(extents.size(), 1);
   for (std::size_t i = extents.size(); i-- > 1;) strides[i - 1] = strides[i] * extents[i];
   return strides;
+}
+
+dim4 packed_strides(const dim4& extents) {
+  return {extents.c * extents.h * extents.w, extents.h * extents.w, extents.w, 1};
 }
 
 dim4 to_dim4(const Extents& extents) {
@@ -70,10 +75,30 @@ scalar_t whole(int value) {
   return scalar;
 }
 
+variable_t as_operand(local_addr_t address) {
+  variable_t variable{};
+  variable.type = TENSOR;
+  variable.context.addr = address;
+  return variable;
+}
+
+variable_t as_operand(scalar_t value) {
+  variable_t variable{};
+  variable.type = SCALAR;
+  variable.context.scalar = value;
+  return variable;
+}
+
 rounding_mode_t rounding_of(std::int32_t number) { return number == 0 ? RM_HALF_AWAY_FROM_ZERO : RM_HALF_UP; }
 
 void copy_region(Region to, Region from, Extents extents, std::uint32_t type) {
   if (elements_of(extents) == 0) return;
+  // Dimensions that a command has and the tensors have not step over the whole of them.
+  const auto whole = [](const Region& region) {
+    return region.strides.front() <= INT32_MAX ? region.strides.front() : 0;
+  };
+  const std::int64_t to_whole = whole(to);
+  const std::int64_t from_whole = whole(from);
   for (std::size_t i = extents.size(); i-- > 0;) {
     const bool joins = i + 1 < extents.size() && to.strides[i] == to.strides[i + 1] * extents[i + 1] &&
                        from.strides[i] == from.strides[i + 1] * extents[i + 1] && extents[i] * extents[i + 1] <= 65535;
@@ -97,8 +122,8 @@ void copy_region(Region to, Region from, Extents extents, std::uint32_t type) {
   }
   while (extents.size() < 4) {
     extents.insert(extents.begin(), 1);
-    to.strides.insert(to.strides.begin(), 0);
-    from.strides.insert(from.strides.begin(), 0);
+    to.strides.insert(to.strides.begin(), to_whole);
+    from.strides.insert(from.strides.begin(), from_whole);
   }
   const std::int64_t bytes = tpu_data_type_size(device_type(type));
   const std::size_t outer = extents.size() - 4;

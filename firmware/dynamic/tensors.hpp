@@ -38,6 +38,7 @@ data_type_t device_type(std::uint32_t type);
 inline bool is_byte(data_type_t type) { return type == DT_INT8 || type == DT_UINT8; }
 std::int64_t elements_of(const Extents& extents);
 std::vector<std::int64_t> packed_strides(const Extents& extents);
+dim4 packed_strides(const dim4& extents);
 
 dim4 to_dim4(const Extents& extents);  // bmodel::local_extents
 dim4 strides_of(const LocalTensor& tensor);
@@ -47,6 +48,8 @@ local_addr_t bytes_of(const LocalTensor& tensor);  // in each NPU
 
 scalar_t constant(float value, data_type_t type);
 scalar_t whole(int value);
+variable_t as_operand(local_addr_t address);
+variable_t as_operand(scalar_t value);
 
 // The rounding of a list's number; the rules know 0 and 1.
 rounding_mode_t rounding_of(std::int32_t number);

@@ -181,52 +181,10 @@ struct LayerName {
   std::uint32_t type;
   const char* name;
 };
-constexpr LayerName kNames[] = {{0, "convolution"},
-                                {1, "pooling"},
-                                {3, "fully connected"},
-                                {7, "concatenation"},
-                                {11, "relu"},
-                                {18, "reshape"},
-                                {19, "softmax"},
-                                {20, "resize"},
-                                {22, "deconvolution"},
-                                {24, "multiply and shift"},
-                                {26, "padding"},
-                                {27, "index of the extreme"},
-                                {28, "tile"},
-                                {29, "select"},
-                                {31, "binary operation"},
-                                {32, "binary operation with a constant"},
-                                {35, "activation"},
-                                {38, "shape of a tensor"},
-                                {41, "slice of a shape"},
-                                {42, "concatenation of shapes"},
-                                {43, "reshape to a shape"},
-                                {49, "transpose"},
-                                {50, "reduction"},
-                                {51, "strided slice"},
-                                {57, "top-k"},
-                                {65, "batched product"},
-                                {66, "nearest upsampling"},
-                                {71, "conversion of a shape"},
-                                {74, "conversion"},
-                                {78, "tensor to shape"},
-                                {92, "nonzero"},
-                                {96, "gather"},
-                                {102, "depth and space"},
-                                {106, "table"},
-                                {109, "3-D convolution"},
-                                {116, "LSTM"},
-                                {131, "layer norm"},
-                                {132, "quantisation"},
-                                {133, "requantisation"},
-                                {134, "dequantisation"},
-                                {152, "instance norm"},
-                                {154, "rms norm"},
-                                {155, "product with 4- or 8-bit weights"},
-                                {172, "rotary embedding"},
-                                {177, "attention"},
-                                {10009, "attention over heads"}};
+constexpr LayerName kNames[] = {
+#define SOFTTPU_LAYER(number, name, rule, global, local, work) {number, name},
+#include "runtime/bmodel/layers.def"
+};
 
 }  // namespace
 
@@ -234,6 +192,13 @@ std::int32_t ListedLayer::word(std::size_t i) const {
   std::int32_t value = 0;
   if ((i + 1) * sizeof(value) <= parameters.size())
     std::memcpy(&value, parameters.data() + i * sizeof(value), sizeof(value));
+  return value;
+}
+
+float ListedLayer::number(std::size_t i) const {
+  float value = 0;
+  const std::int32_t bits = word(i);
+  std::memcpy(&value, &bits, sizeof(value));
   return value;
 }
 

@@ -35,6 +35,7 @@ struct ListedLayer {
 
   // Parameters are words of four bytes; one that is not there is 0.
   std::int32_t word(std::size_t i) const;
+  float number(std::size_t i) const;
   std::uint64_t address(std::size_t i) const;  // of two words
 };
 
@@ -104,8 +105,13 @@ std::array<int, 4> local_extents(const Extents& extents);
 std::int64_t windows(std::int64_t extent, std::int64_t before, std::int64_t behind, std::int64_t kernel,
                      std::int64_t step, std::int64_t dilation);
 
+// Whether inputs have the greatest sizes of a list, or those of a launch. Some layers are carried out for sizes below
+// their greatest ones only.
+enum class WhoseSizes : std::uint8_t { kOfLaunch, kGreatest };
+
 // What a layer makes of inputs with these shapes. An error of kind kUnsupported: this layer is not carried out.
-Result<std::vector<ShapedTensor>> results_of(const ListedLayer& layer, std::span<const ShapedTensor> inputs);
+Result<std::vector<ShapedTensor>> results_of(const ListedLayer& layer, std::span<const ShapedTensor> inputs,
+                                             WhoseSizes sizes = WhoseSizes::kOfLaunch);
 
 // What a strided slice takes of a dimension.
 struct SliceRange {
