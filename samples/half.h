@@ -23,3 +23,9 @@ static inline float from_half(half_t half) {
   const float size = exponent == 0 ? ldexpf((float)fraction, -24) : ldexpf((float)(fraction | 0x400), exponent - 25);
   return half & 0x8000 ? -size : size;
 }
+
+// The same without subnormals, which BM1684X2 takes for zeros and does not store.
+static inline half_t to_flushed_half(float value) {
+  const half_t half = to_half(value);
+  return (half & 0x7C00) == 0 ? half & 0x8000 : half;
+}

@@ -15,8 +15,20 @@ static inline void fail(const char* what) {
   exit(1);
 }
 
+// As bm_get_chipid says; some of what samples do depends on it.
+enum { BM1684X = 0x1686, BM1684X2 = 0x1684 };
+static inline unsigned chip_id(void) {
+  unsigned id = 0;
+  if (bm_get_chipid(handle, &id) != BM_SUCCESS) fail("the device does not say which chip it is");
+  return id;
+}
+
+// NULL: the program's own module, for the device's chip. The headers of BM1684X2 number fp16 otherwise than all others.
 static inline void open_device(const char* module_path) {
   if (bm_dev_request(&handle, 0) != BM_SUCCESS) fail("no device");
+#ifdef KERNEL_MODULE_BM1684X2
+  if (module_path == NULL) module_path = chip_id() == BM1684X2 ? KERNEL_MODULE_BM1684X2 : KERNEL_MODULE;
+#endif
   module = tpu_kernel_load_module_file(handle, module_path);
   if (module == NULL) fail("the kernel module cannot be loaded");
 }
@@ -52,6 +64,11 @@ static inline void release(unsigned long long address, size_t bytes) {
 static inline void launch(const char* kernel, const void* args, size_t bytes) {
   const tpu_kernel_function_t function = tpu_kernel_get_function(handle, module, kernel);
   if (tpu_kernel_launch(handle, function, (void*)args, (unsigned)bytes) != BM_SUCCESS) fail("the launch failed");
+}
+
+// The larger of two differences. A NaN counts as infinity; fmax() alone would drop it.
+static inline double larger_difference(double worst, double difference) {
+  return fmax(worst, isnan(difference) ? INFINITY : difference);
 }
 
 static inline unsigned random_bits(void) {

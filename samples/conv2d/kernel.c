@@ -2,6 +2,7 @@
 // memory wants.
 #include <tpu_kernel.h>
 
+#include "../common/chip_kernel.h"
 #include "args.h"
 
 static local_addr_t bytes_of(const dim4* shape) {

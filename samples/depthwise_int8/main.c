@@ -46,10 +46,7 @@ int main(int argc, char** argv) {
     requant[c][1] = -random_int(36, 38);
   }
   open_device(argc > 1 ? argv[1] : KERNEL_MODULE);
-  enum { BM1684X = 0x1686 };
-  unsigned chip = 0;
-  if (bm_get_chipid(handle, &chip) != BM_SUCCESS) fail("the device does not say which chip it is");
-  const int words = chip == BM1684X ? 3 : 2;
+  const int words = chip_id() == BM1684X ? 3 : 2;
   for (int c = 0; c < C && words == 2; ++c) {
     records[c][0] = requant[c][0];
     records[c][1] = (requant[c][1] & 0xff) | requant[c][2] << 16;

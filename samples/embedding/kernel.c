@@ -1,5 +1,5 @@
-// out[t] = table[tokens[t]] + positions[t]. A token is a channel: 64 rows of the table are gathered at a time, one into
-// each NPU, and stay there for the addition.
+// out[t] = table[tokens[t]] + positions[t]. A token is a channel: a row of the table is gathered into each NPU at a
+// time, and stays there for the addition.
 #include <tpu_kernel.h>
 
 #include "args.h"

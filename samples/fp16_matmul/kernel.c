@@ -2,6 +2,7 @@
 // product of every piece of K is added to sums in fp32. While one piece is multiplied, the next is loaded.
 #include <tpu_kernel.h>
 
+#include "../common/chip_kernel.h"
 #include "args.h"
 
 typedef unsigned long long address_t;

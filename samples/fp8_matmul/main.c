@@ -90,6 +90,7 @@ int main(int argc, char** argv) {
         exact += left_exact[i][k] * right_exact[k][j];
         size += fabs(left_exact[i][k] * right_exact[k][j]);
       }
+      if (isnan(out[i][j])) of_stored = INFINITY;
       of_stored = fmax(of_stored, fabs(out[i][j] - stored) / size);
       of_exact = fmax(of_exact, fabs(out[i][j] - exact) / size);
     }

@@ -55,7 +55,8 @@ int main(int argc, char** argv) {
     for (int col = 0; col < N; ++col) {
       double sum = bias[col];
       for (int i = 0; i < K; ++i) sum += (double)left[row * K + i] * right[i * N + col];
-      worst = fmax(worst, fabs(sum - out[row * N + col]));
+      const double difference = fabs(sum - out[row * N + col]);
+      worst = fmax(worst, isnan(difference) ? INFINITY : difference);
     }
   }
   printf("%d x %d x %d, largest difference from double precision: %.2g\n", M, K, N, worst);

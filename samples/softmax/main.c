@@ -37,7 +37,10 @@ int main(int argc, char** argv) {
     double largest = in[row][0], sum = 0;
     for (int i = 0; i < COLUMNS; ++i) largest = fmax(largest, in[row][i]);
     for (int i = 0; i < COLUMNS; ++i) sum += exp(in[row][i] - largest);
-    for (int i = 0; i < COLUMNS; ++i) worst = fmax(worst, fabs(exp(in[row][i] - largest) / sum - out[row][i]));
+    for (int i = 0; i < COLUMNS; ++i) {
+      const double difference = fabs(exp(in[row][i] - largest) / sum - out[row][i]);
+      worst = fmax(worst, isnan(difference) ? INFINITY : difference);
+    }
   }
   printf("%d rows of %d, largest difference from double precision: %.2g\n", ROWS, COLUMNS, worst);
 
