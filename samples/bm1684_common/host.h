@@ -55,7 +55,7 @@ static double compare(bm_device_mem_t memory, const double* want, size_t count) 
   double worst = 0, largest = 1e-30;
   for (size_t i = 0; i < count; ++i) {
     const double difference = fabs(got[i] - want[i]);
-    worst = difference <= worst ? worst : difference; /* a NaN counts as worst */
+    worst = fmax(worst, isnan(difference) ? INFINITY : difference); /* a NaN counts as infinity */
     largest = fmax(largest, fabs(want[i]));
   }
   free(got);

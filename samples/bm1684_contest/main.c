@@ -147,7 +147,7 @@ static double compared(const run_t* run, size_t* count) {
                         : run->kind->operator_ == SOFTMAX ? softmax_reference(run, at)
                                                           : window_reference(run, at);
     const double difference = fabs(run->result[at] - want);
-    worst = difference <= worst ? worst : difference; /* a NaN counts as worst */
+    worst = fmax(worst, isnan(difference) ? INFINITY : difference); /* a NaN counts as infinity */
     largest = fmax(largest, fabs(want));
   }
   return worst / largest;

@@ -10,8 +10,7 @@ static double worst_difference(const float* in, const float* out, int columns) {
   for (int i = 0; i < columns; ++i) sum += exp(in[i] - largest);
   for (int i = 0; i < columns; ++i) {
     const double want = exp(in[i] - largest) / sum;
-    const double difference = fabs(out[i] - want) / want;
-    worst = difference <= worst ? worst : difference;  // a NaN counts as worst
+    worst = larger_difference(worst, fabs(out[i] - want) / want);
   }
   return worst;
 }
@@ -29,9 +28,8 @@ int main(int argc, char** argv) {
     download(out, args.out, bytes);
     double worst = 0;
     for (int row = 0; row < rows; ++row) {
-      const double difference =
-          worst_difference(in + (size_t)row * (size_t)columns, out + (size_t)row * (size_t)columns, columns);
-      worst = difference <= worst ? worst : difference;
+      worst = larger_difference(
+          worst, worst_difference(in + (size_t)row * (size_t)columns, out + (size_t)row * (size_t)columns, columns));
     }
     printf("%3d rows of %5d: largest relative difference from double precision %.1e\n", rows, columns, worst);
     good = good && worst < 1e-5;
