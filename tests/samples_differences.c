@@ -1,6 +1,6 @@
 // Samples compare with larger_difference(): a NaN anywhere has to stay visible in what it gives (fmax() dropped it, and
 // so did what only asked whether a difference is at most the worst one, when a number followed).
-#include "samples/common/host.h"
+#include "host.h"
 
 int main(void) {
   const double seen[] = {0.25, NAN, 0.5};

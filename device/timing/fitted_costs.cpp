@@ -245,7 +245,7 @@ class FittedCosts final : public CostModel {
     } else if constexpr (std::is_same_v<Cmd, DivideCmd>) {
       add_cycles(amounts, Term::kDivide, work_of(at, cmd).cycles);
     } else if constexpr (std::is_same_v<Cmd, TaylorCmd> || std::is_same_v<Cmd, RootCmd> ||
-                         std::is_same_v<Cmd, ExponentCmd>) {
+                         std::is_same_v<Cmd, ExponentCmd> || std::is_same_v<Cmd, ReduceCmd>) {
       add_cycles(amounts, Term::kSeries, work_of(at, cmd).cycles);
     } else if constexpr (std::is_same_v<Cmd, CrossCopyCmd>) {
       if (cmd.src.space == Space::kStatic || cmd.order == CopyOrder::kNwhc) {

@@ -170,6 +170,8 @@ void tpu_bdc_fp_square(local_addr_t dst_addr, local_addr_t src_addr, const dim4*
   const Call call(Op::tpu_bdc_fp_square);
   const Dim4 dim = call.dim("shape", shape);
   const Dtype type = call.dtype("dtype", dtype);
+  call.require(!is_fp8(type) || call.chip().has(Quirk::kSquaresFp8),
+               "{argument} ({value}) is not determined on {limit}.", "dtype", to_text(type), call.chip().name);
   const Tensor src = call.local(src_addr, dim, src_stride, type);
   call.issue(ArithCmd{ArithMode::kMul, call.local(dst_addr, dim, dst_stride, type), src, src});
 }

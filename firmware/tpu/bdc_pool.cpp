@@ -159,8 +159,8 @@ void pool_best(Op op, PoolMode mode, local_addr_t output_addr, local_addr_t inpu
   pool.output(output_addr, dtype).issue();
 }
 
-// The smallest element of each plane, or of each of its rows. The functions number what they do; 2 is the minimum.
-void minima(const Call& call, local_addr_t to, local_addr_t from, const dim4* shape, const dim4* to_stride,
+// Each plane, or each of its rows, reduced to one element.
+void reduce(const Call& call, local_addr_t to, local_addr_t from, const dim4* shape, const dim4* to_stride,
             const dim4* from_stride, const data_type_t (&types)[2], int reduce_op, int saturate, bool planes) {
   const Dim4 dim = call.dim("shape", shape);
   const Dtype result = call.dtype("odtype", types[0]), type = call.dtype("idtype", types[1]);
@@ -169,9 +169,20 @@ void minima(const Call& call, local_addr_t to, local_addr_t from, const dim4* sh
   if (!call.require(result == type, "{argument} ({value}) other than idtype ({limit}) is not determined.", "odtype",
                     to_text(result), to_text(type)))
     return;
-  if (!call.require(reduce_op == 2, "{argument} ({value}) is not determined; {limit} is.", "reduce_op", reduce_op, 2))
+  // The functions number what they do. Only the minimum of a row is recorded (golden bm1684x2/fused).
+  enum : std::uint8_t { kLargestSize = 1, kMinimum = 2, kSum = 3 };
+  const bool known = reduce_op == kMinimum || (planes && (reduce_op == kLargestSize || reduce_op == kSum));
+  if (!call.require(known, "{argument} ({value}) is not determined; {limit}.", "reduce_op", reduce_op,
+                    planes ? "1, 2 and 3 are" : "2 is"))
     return;
   if (!call.require(saturate == 0, "{argument} is not determined.", "saturate")) return;
+  if (reduce_op != kMinimum) {
+    ReduceCmd cmd;
+    cmd.kind = reduce_op == kSum ? Reduction::kSum : Reduction::kLargestSize;
+    cmd.src = call.local(from, dim, from_stride, type);
+    cmd.dst = call.local(to, Dim4{dim.n, dim.c, 1, 1}, to_stride, type);
+    return call.issue(cmd);
+  }
   PoolCmd cmd;
   cmd.mode = PoolMode::kMin;
   cmd.window.kernel = {planes ? dim.h : 1, dim.w};
@@ -431,11 +442,11 @@ void tpu_bdc_depthwise2d_requant_C_sym_C(local_addr_t output_addr, local_addr_t 
   pool.output(output_addr, output_dtype).issue();
 }
 
-#define MINIMUM_OF(name, planes)                                                                                      \
+#define REDUCE(name, planes)                                                                                          \
   void name(local_addr_t R_addr, local_addr_t A_addr, const dim4* shape, const dim4* R_stride, const dim4* A_stride,  \
             int /*A_sign*/, data_type_t odtype, data_type_t idtype, int reduce_op, int saturate) {                    \
-    minima(Call(Op::name), R_addr, A_addr, shape, R_stride, A_stride, {odtype, idtype}, reduce_op, saturate, planes); \
+    reduce(Call(Op::name), R_addr, A_addr, shape, R_stride, A_stride, {odtype, idtype}, reduce_op, saturate, planes); \
   }
-MINIMUM_OF(tpu_bdc_hw_reduce, true)
-MINIMUM_OF(tpu_bdc_w_reduce, false)
+REDUCE(tpu_bdc_hw_reduce, true)
+REDUCE(tpu_bdc_w_reduce, false)
 }

@@ -6,6 +6,7 @@
 #include "device/chip/rules.hpp"
 #include "device/command/checks.hpp"
 #include "device/isa/op_names.hpp"
+#include "device/numeric/only_nan.hpp"
 #include "firmware/tpu/requant_call.hpp"
 #include "tpu_kernel.h"
 
@@ -73,6 +74,14 @@ class RowMatMul {
   void own_bias(const Side& bias, Dtype type) { cmd_.bias = of_elements(bias, type); }
   void rescale(const Side& factors) { cmd_.rescale = of_elements(factors, Dtype::kFp32); }
   void issue() const { call_.issue(cmd_); }
+  // NaNs in left_rows rows as long as the right matrix has columns, where the product's rules hold.
+  void store_nans(const Sizes& sizes) const {
+    if (!call_.core().accepts(call_.op(), cmd_)) return;
+    const Dtype type = cmd_.dst.dtype;
+    const Tensor rows =
+        call_.local(static_cast<local_addr_t>(cmd_.dst.addr), Dim4{1, sizes.left_rows, 1, sizes.right}, type);
+    call_.issue(CopyCmd{rows, Scalar{kOnlyNan >> (32 - 8 * size_of(type)), type}});
+  }
   const Call& call() const { return call_; }
   MatMulCmd& command() { return cmd_; }
 
@@ -138,6 +147,7 @@ void fp8_mm(Op op, const Sizes& sizes, local_addr_t output, local_addr_t left, l
     mm.command().relu = end->relu;
   }
   if (rescale.used) mm.rescale(rescale.is_const ? Side(rescale.data.scalar) : Side(rescale.data.addr));
+  if (sizes.stored == Stored::kAllTrans && call.chip().has(Quirk::kFp8TransNan)) return mm.store_nans(sizes);
   mm.issue();
 }
 

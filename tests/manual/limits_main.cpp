@@ -187,15 +187,42 @@ class Limits {
     if (const grid::Preparation* preparation = find_preparation(recipes_, function.name))
       device_.run([&] { preparation->kernel(valid_); });
     messages_.clear();
+    refusal_ = ask_observed();
+    if (!refusal_.empty() && choose_types()) refusal_ = ask_observed();
+    compute(cost_->needs_values);
+    return refusal_.empty();
+  }
+
+  // Only the valid call is looked at; an observed launch costs more (its stack is painted).
+  std::string ask_observed() {
     cost_->start_us = cost_->work_us = 0;
     cost_->commands = 0;
     cost_->needs_values = false;
-    // Only this call is looked at; an observed launch costs more (its stack is painted).
     device_.core().observe(true);
-    refusal_ = ask(valid_);
+    std::string refusal = ask(valid_);
     device_.core().observe(false);
-    compute(cost_->needs_values);
-    return refusal_.empty();
+    return refusal;
+  }
+
+  // Changes the types of the valid call, which the chip refuses, to some that it takes: one of them, or all that are
+  // the same.
+  bool choose_types() {
+    for (std::size_t at = 0; at < valid_.size(); ++at) {
+      if (!is_type(parameter(at))) continue;
+      for (const auto& [name, code] : grid::type_codes()) {
+        std::vector<Value> one = valid_, all = valid_;
+        one[at] = number_here(code);
+        for (std::size_t other = 0; other < all.size(); ++other) {
+          if (is_type(parameter(other)) && all[other].number == valid_[at].number) all[other] = number_here(code);
+        }
+        for (const std::vector<Value>& tried : {one, all}) {
+          if (!ask(tried).empty()) continue;
+          valid_ = tried;
+          return true;
+        }
+      }
+    }
+    return false;
   }
 
   // A data type by the number that the chip gives it.

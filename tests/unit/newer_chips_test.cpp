@@ -1,6 +1,7 @@
 // Rules in which newer chips differ (device/chip/rules.def), with arguments that their recordings keep fixed.
 #include <gmock/gmock.h>
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -564,7 +565,7 @@ TEST(NewerChips, ExponentialOfDifferencesInOneFunction) {
   EXPECT_THAT(exponential(5 * kBank, false).text, testing::HasSubstr("an index in src (16) is outside 0..15"));
 }
 
-TEST(NewerChips, MinimaOfPlanesAndRows) {
+TEST(NewerChips, ReducePlanesAndRows) {
   TestDevice device("bm1684x2");
   const float values[] = {3.0F, -1.0F, 2.0F, 5.0F};
   std::memcpy(device.local<float>(0, 0), values, sizeof(values));
@@ -576,7 +577,81 @@ TEST(NewerChips, MinimaOfPlanesAndRows) {
   EXPECT_EQ(*device.local<float>(0, kBank), -1.0F);
   ASSERT_TRUE(reduce(tpu_bdc_w_reduce, 2).ok);
   EXPECT_EQ(device.local<float>(0, kBank)[1], 2.0F);
-  EXPECT_THAT(reduce(tpu_bdc_hw_reduce, 3).text, testing::HasSubstr("reduce_op (3) is not determined"));
+  ASSERT_TRUE(reduce(tpu_bdc_hw_reduce, 3).ok);
+  EXPECT_EQ(*device.local<float>(0, kBank), 9.0F);
+  *device.local<float>(0, 0) = -6.0F;
+  ASSERT_TRUE(reduce(tpu_bdc_hw_reduce, 1).ok);
+  EXPECT_EQ(*device.local<float>(0, kBank), 6.0F);
+  EXPECT_THAT(reduce(tpu_bdc_hw_reduce, 0).text, testing::HasSubstr("reduce_op (0) is not determined; 1, 2 and 3 are"));
+  EXPECT_THAT(reduce(tpu_bdc_w_reduce, 3).text, testing::HasSubstr("reduce_op (3) is not determined; 2 is"));
+}
+
+// The order shows in what is rounded off: with 8 execution units, 1 is lost beside 2^24 where both are of one column.
+TEST(NewerChips, AddPlanesInColumnsOfExecutionUnits) {
+  TestDevice device("bm1684x2");
+  const auto sum_of = [&](const std::array<float, 24>& plane) {
+    std::memcpy(device.local<float>(0, 0), plane.data(), sizeof(plane));
+    const dim4 shape{1, 1, 3, 8};
+    const auto outcome =
+        device.run([&] { tpu_bdc_hw_reduce(kBank, 0, &shape, nullptr, nullptr, 0, DT_FP32, DT_FP32, 3, 0); });
+    EXPECT_TRUE(outcome.ok) << outcome.text;
+    return *device.local<float>(0, kBank);
+  };
+  constexpr float kLarge = 0x1p24F;
+  std::array<float, 24> plane{};
+  plane[0] = kLarge;
+  plane[16] = 1;  // the other even row: lost
+  plane[1] = -kLarge;
+  EXPECT_EQ(sum_of(plane), 0.0F);
+  plane[16] = 0;
+  plane[2] = 1;  // another pair of columns: after the large ones are gone
+  EXPECT_EQ(sum_of(plane), 1.0F);
+  plane[2] = 0;
+  plane[8] = 1;  // the odd row of the same column: lost
+  EXPECT_EQ(sum_of(plane), 0.0F);
+}
+
+TEST(NewerChips, SquareFp8OnBm1684x2) {
+  const dim4 shape{1, 1, 1, 2};
+  for (const char* chip : {"bm1684x2", "bm1690"}) {
+    TestDevice device(chip);
+    device.local<std::uint8_t>(0, 0)[0] = 0xC4;  // -3
+    device.local<std::uint8_t>(0, 0)[1] = 0x5B;  // 22: its square is beyond the largest number
+    const auto outcome = device.run([&] { tpu_bdc_fp_square(kBank, 0, &shape, nullptr, nullptr, DT_FP8E4M3); });
+    if (device.chip().name == "bm1690") {
+      EXPECT_THAT(outcome.text, testing::HasSubstr("dtype (fp8e4m3) is not determined on bm1690"));
+      continue;
+    }
+    ASSERT_TRUE(outcome.ok) << outcome.text;
+    EXPECT_EQ(device.local<std::uint8_t>(0, kBank)[0], 0x51);  // 9
+    EXPECT_EQ(device.local<std::uint8_t>(0, kBank)[1], 0x7F);
+  }
+}
+
+// Whatever the operands (golden bm1684x2, bm1690e: fp8_mm/fp8_mm_all_trans); the rules of the product hold.
+TEST(NewerChips, GiveNansForFp8ProductsWithEverythingTransposed) {
+  for (const char* chip : {"bm1684x2", "bm1690e"}) {
+    TestDevice device(chip);
+    constexpr int kRows = 3, kInner = 2, kColumns = 5;
+    const auto half = static_cast<data_type_t>(device.chip().type_numbers.number_of(Dtype::kFp16));
+    std::memset(device.local<std::uint8_t>(0, 2 * kBank), 0xA5, 16);
+    const auto multiply = [&](data_type_t result, data_type_t left) {
+      return device.run([&] {
+        tpu_bdc_fp8_mm_all_trans(2 * kBank, 0, kBank, kRows, kInner, kColumns, result, left, DT_FP8E5M2, false, false,
+                                 true, var_context_t{});
+      });
+    };
+    const auto outcome = multiply(half, DT_FP8E4M3);
+    ASSERT_TRUE(outcome.ok) << chip << ": " << outcome.text;
+    for (int row = 0; row < kRows; ++row) {
+      for (int column = 0; column < kColumns; ++column)
+        EXPECT_EQ(device.local<std::uint16_t>(row, 2 * kBank)[column], 0x7FFF) << chip;
+    }
+    EXPECT_EQ(device.local<std::uint8_t>(0, 2 * kBank)[2 * kColumns], 0xA5) << chip;
+    ASSERT_TRUE(multiply(DT_FP8E4M3, DT_FP8E5M2).ok) << chip;
+    EXPECT_EQ(*device.local<std::uint8_t>(0, 2 * kBank), 0x7F) << chip;
+    EXPECT_THAT(multiply(DT_FP32, half).text, testing::HasSubstr("left type is fp16")) << chip;
+  }
 }
 
 // Where a function refuses a type for one of its arguments alone (golden bm1684x2, cv184x).

@@ -92,6 +92,24 @@ struct DivideCmd {
   bool operator==(const DivideCmd&) const = default;
 };
 
+enum class Reduction : std::uint8_t { kLargestSize, kSum };
+
+// dst[n, c, 0, 0] = all elements of src[n, c] reduced to one: the largest absolute value, or the sum. Their order is
+// that of execution units (numerics: bm1684x2.md section 5).
+struct ReduceCmd {
+  static constexpr CommandTraits kTraits{.lane_local = true};
+  static constexpr NoNumbers numbers{};
+  Reduction kind = Reduction::kSum;
+  Tensor dst, src;
+  double operations() const { return static_cast<double>(src.shape.elements()); }
+  template <class F>
+  void operands(F f) const {
+    f(Access::kRead, "A", Operand(src));
+    f(Access::kWrite, "R", Operand(dst));
+  }
+  bool operator==(const ReduceCmd&) const = default;
+};
+
 // Copies constants of static memory: dst(n, c, h, w) = src(n, c, h, w), src in static memory with any strides.
 struct StaticLoadCmd {
   static constexpr CommandTraits kTraits{};

@@ -20,6 +20,8 @@ inline Work work_of(const CycleTerms& at, const LookupCmd& cmd) {
   return {StartUp::kGather, at.indices(dst.n, dst.c, dst.h * dst.w)};
 }
 inline Work work_of(const CycleTerms& at, const ExponentCmd& cmd) { return {StartUp::kSeries, at.plain(cmd.dst)}; }
+// Nothing is known of its time: that of a step for each element.
+inline Work work_of(const CycleTerms& at, const ReduceCmd& cmd) { return {StartUp::kSeries, at.plain(cmd.src)}; }
 inline Work work_of(const CycleTerms& at, const StaticLoadCmd& cmd) { return at.from_static(cmd.dst); }
 
 }  // namespace softtpu

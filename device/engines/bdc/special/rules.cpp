@@ -104,6 +104,11 @@ void rules(Checks& check, const ExponentCmd& cmd) {
   check_src(check, "src", cmd.src, cmd.dst);
 }
 
+void rules(Checks& check, const ReduceCmd& cmd) {
+  check.type("R", cmd.dst.dtype).shape("shape", cmd.src.shape).tensor("A", cmd.src).tensor("R", cmd.dst);
+  check.same_npu("A", cmd.src.addr, "R", cmd.dst.addr).advances("R", cmd.dst).apart("A", cmd.src, cmd.dst);
+}
+
 void rules(Checks& check, const RootCmd& cmd) {
   check_dst(check, cmd.dst);
   check_src(check, "src", cmd.src, cmd.dst);
