@@ -110,7 +110,7 @@ TEST(GreedyClients, ABurstOfLongCopiesKeepsNobodyWaiting) {
   const std::uint64_t to = client.allocate(kCount), from = client.allocate(2 * kCount);
   for (int i = 0; i < 20; ++i) client.add(msg::Copy{to, from, kCount, 1, 1, 2});
   client.send();
-  std::this_thread::sleep_for(milliseconds(50));
+  EXPECT_TRUE(is_soon_computing(device.server().processes("softtpu-device").front()));
   for (int i = 0; i < 3; ++i) expect_served(witness, "20 strided copies of 2^28 elements");
 }
 
@@ -130,7 +130,7 @@ TEST(GreedyClients, AStreamOfShortLaunchesLeavesRoomForOthers) {
     client.receive_next();
     through = true;
   });
-  std::this_thread::sleep_for(milliseconds(50));
+  EXPECT_TRUE(device.has_soon_queued(1));
   for (int i = 0; i < 3; ++i) {
     EXPECT_TRUE(witness.works());
     EXPECT_FALSE(through) << "launch " << i << " of the witness stood behind all others";
@@ -377,7 +377,7 @@ TEST(HangingModules, ALoadWhoseCoreIsLostFailsAndCanBeRepeated) {
   RawClient client(device);
   const pid_t core = device.core();
   std::thread killer([core] {
-    std::this_thread::sleep_for(milliseconds(300));
+    EXPECT_TRUE(is_soon_computing(core));
     ::kill(core, SIGKILL);
   });
   const auto lost = load(client.rpc(), kHangsLoading);
@@ -402,7 +402,7 @@ TEST(HangingModules, GoWithTheirClient) {
       append_frame(bytes, 5, msg::LoadModule{module, {}}, 1);
       const int fd = file.get();
       ASSERT_TRUE(send_all(client->rpc().socket(), bytes, std::span(&fd, 1)));
-      std::this_thread::sleep_for(milliseconds(200));
+      EXPECT_TRUE(is_soon_computing(device.core()));
     }
     const auto start = Clock::now();
     client.reset();

@@ -1,4 +1,4 @@
-// A client that dies at any point of any message, and a server that does: what is freed, who notices.
+// A client that dies at any point of any message, and a server that does: what is freed, and which calls fail.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -290,7 +290,8 @@ TEST(GreedyClients, GoWithTheirLaunchesWhenNothingIsReadFromThem) {
     }
     ::_exit(0);
   }
-  std::this_thread::sleep_for(milliseconds(1000));
+  EXPECT_TRUE(device.has_soon_queued(1));
+  EXPECT_TRUE(is_soon_asleep(greedy)) << "the socket takes no more";
   ::kill(greedy, SIGKILL);
   ::waitpid(greedy, nullptr, 0);
   const auto start = Clock::now();
@@ -333,7 +334,7 @@ TEST(HostFaults, EveryPendingCallEndsWithTheServer) {
       failed, killed, slowest, at));
   threads.push_back(until_failure([&] { return bool(copying.rpc().call<msg::StatReply>(msg::Stat{})); }, failed, killed,
                                   slowest, at));
-  std::this_thread::sleep_for(milliseconds(300));
+  EXPECT_TRUE(is_soon_computing(device->core()));
   EXPECT_EQ(failed, 0);
   at = Clock::now();
   killed = true;
@@ -357,9 +358,9 @@ TEST(HostFaults, ACoreThatIsKilledFailsOnlyTheLaunchThatRan) {
     ASSERT_FALSE(done);
     EXPECT_THAT(done.error().text, testing::HasSubstr("was ended by signal 9"));
   });
-  std::this_thread::sleep_for(milliseconds(300));
+  EXPECT_TRUE(is_soon_computing(device.core()));
   std::thread waiting([&] { EXPECT_TRUE(working.works()); });  // stands behind the other
-  std::this_thread::sleep_for(milliseconds(50));
+  EXPECT_TRUE(device.has_soon_queued(2));
   const auto start = Clock::now();
   ::kill(device.core(), SIGKILL);
   victim.join();

@@ -94,7 +94,7 @@ TEST(Operations, AServerThatEndsWaitsForRunningLaunches) {
   SharedDevice device;
   Client client(device.socket());
   std::thread launch([&] { EXPECT_TRUE(client.launch("fault_busy", 1)); });
-  std::this_thread::sleep_for(milliseconds(200));
+  EXPECT_TRUE(device.has_soon_queued(1));
   device.server().kill(SIGTERM);
   launch.join();
   EXPECT_EQ(device.server().wait(seconds(2)), 0);
@@ -104,7 +104,7 @@ TEST(Operations, AServerThatEndsCancelsWhatTakesTooLong) {
   SharedDevice device(Environment{{"SOFTTPU_DRAIN", "1"}});
   Client client(device.socket()), late(device.socket());
   std::thread launch([&] { EXPECT_FALSE(client.launch("fault_spin")); });
-  std::this_thread::sleep_for(milliseconds(200));
+  EXPECT_TRUE(is_soon_computing(device.core()));
   const auto start = Clock::now();
   device.server().kill(SIGTERM);
   std::this_thread::sleep_for(milliseconds(200));
@@ -121,7 +121,7 @@ TEST(Operations, ASecondSignalEndsAServerAtOnce) {
   SharedDevice device;
   Client client(device.socket());
   std::thread launch([&] { EXPECT_FALSE(client.launch("fault_spin")); });
-  std::this_thread::sleep_for(milliseconds(200));
+  EXPECT_TRUE(is_soon_computing(device.core()));
   const auto start = Clock::now();
   device.server().kill(SIGTERM);
   std::this_thread::sleep_for(milliseconds(100));
@@ -450,7 +450,7 @@ TEST(Operations, TraceTimelineAndTimesHoldBothDevicesOfAProgram) {
   fs::remove(times);
 }
 
-// What was computed by which revision of a chip can be told apart later.
+// Later it can be seen which revision of a chip has computed what.
 TEST(Operations, TimeRecordsReportsAndTracesNameTheRevision) {
   const fs::path times = temporary("revision.jsonl"), page = temporary("revision.html"),
                  trace = temporary("revision.json");

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
@@ -38,6 +39,23 @@ bool carries(const fs::path& process, const std::string& mark) {
          read_text(process.parent_path() / parent / "environ").find(entry) != std::string::npos;
 }
 
+// What /proc/PID/stat says behind the name of the process.
+struct ProcessStat {
+  char state = 0;
+  long ticks = 0;  // of processor time
+};
+ProcessStat stat_of(pid_t process) {
+  const std::string text = read_text(fs::path("/proc") / std::to_string(process) / "stat");
+  std::istringstream fields(text.substr(std::min(text.size(), text.rfind(')') + 1)));
+  ProcessStat stat;
+  fields >> stat.state;
+  std::string skipped;
+  for (int i = 0; i < 10; ++i) fields >> skipped;
+  long user = 0, system = 0;
+  if (fields >> user >> system) stat.ticks = user + system;
+  return stat;
+}
+
 }  // namespace
 
 std::string read_text(const fs::path& path) {
@@ -49,6 +67,16 @@ std::string read_text(const fs::path& path) {
 
 std::string built(const char* path) {
   return (fs::read_symlink("/proc/self/exe").parent_path().parent_path() / path).string();
+}
+
+bool is_soon_computing(pid_t process) {
+  const long enough = stat_of(process).ticks + std::max(2L, ::sysconf(_SC_CLK_TCK) * 3 / 100);
+  return eventually([&] { return stat_of(process).ticks >= enough; });
+}
+
+bool is_soon_asleep(pid_t process) {
+  int looks = 0;
+  return eventually([&] { return (looks = stat_of(process).state == 'S' ? looks + 1 : 0) == 5; });
 }
 
 void pause_a_little() { std::this_thread::sleep_for(std::chrono::milliseconds(5)); }

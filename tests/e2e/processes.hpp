@@ -77,6 +77,12 @@ class Program {
 template <class Condition>
 bool eventually(Condition condition, std::chrono::milliseconds limit = std::chrono::seconds(10));
 
+// Waits until the process has computed for some 30 ms since now: the kernel, or the constructor, that never returns has
+// begun. A core that only waits for work needs far less.
+bool is_soon_computing(pid_t process);
+// Waits until the process has slept at five looks, one after the other: it waits for something.
+bool is_soon_asleep(pid_t process);
+
 void pause_a_little();
 
 template <class Condition>

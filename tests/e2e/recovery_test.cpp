@@ -127,6 +127,12 @@ TEST(Recovery, OnlyTheClientThatCrashesWaits) {
   EXPECT_GE(others.size(), 5U) << "the other client works on";
 }
 
+int count_of(const std::string& text, const std::string& wanted) {
+  int count = 0;
+  for (std::size_t at = 0; (at = text.find(wanted, at)) != std::string::npos; at += wanted.size()) ++count;
+  return count;
+}
+
 // As the system does when memory is short, or an operator.
 TEST(Recovery, ModulesComeBackAlsoWhenACoreIsKilledWhileItLoadsThemAgain) {
   SharedDevice device;
@@ -134,28 +140,33 @@ TEST(Recovery, ModulesComeBackAlsoWhenACoreIsKilledWhileItLoadsThemAgain) {
   client.load(kLoadsSlowly);
   ASSERT_TRUE(client.launch("e2e_slow_count"));
   EXPECT_EQ(client.words()[0], 1);
-  const auto kill_cores = [&](int count) {
+  const auto kill_core = [&] {
+    const pid_t core = device.core();
+    ASSERT_EQ(::kill(core, SIGKILL), 0);
+    EXPECT_TRUE(eventually([&] { return device.core() > 0 && device.core() != core; }));
+  };
+  // Kills a core while it loads the module, so many times.
+  int loads = 1;
+  const auto kill_loading_cores = [&](int count) {
     for (int i = 0; i < count; ++i) {
-      const pid_t core = device.core();
-      ASSERT_EQ(::kill(core, SIGKILL), 0);
-      EXPECT_TRUE(eventually([&] { return device.core() > 0 && device.core() != core; }));
-      std::this_thread::sleep_for(std::chrono::milliseconds(150));
+      ++loads;
+      EXPECT_TRUE(eventually([&] { return count_of(device.server().output(), "e2e_loads_slowly begins\n") >= loads; }));
+      kill_core();
     }
   };
-  kill_cores(1);
+  kill_core();
   Result<msg::Done> done = msg::Done{};
   // Two more while the module is loaded for the launch that waits.
   std::thread waiting([&] { done = client.launch("e2e_slow_count"); });
-  std::this_thread::sleep_for(std::chrono::milliseconds(150));
-  kill_cores(2);
+  kill_loading_cores(2);
   waiting.join();
   ASSERT_TRUE(done) << done.error().text;
   EXPECT_EQ(client.words()[0], 1);
   // More than a launch waits for: it says so, and the next one tries again.
-  kill_cores(1);
+  kill_core();
+  ++loads;  // for the launch that worked
   std::thread unlucky([&] { done = client.launch("e2e_slow_count"); });
-  std::this_thread::sleep_for(std::chrono::milliseconds(150));
-  kill_cores(3);
+  kill_loading_cores(3);
   unlucky.join();
   ASSERT_FALSE(done);
   EXPECT_THAT(done.error().text, HasSubstr("e2e_loads_slowly.so could not be loaded again after the core had ended"));
@@ -219,7 +230,7 @@ TEST(Recovery, ReportsComeInTheOrderOfTheLaunches) {
     const auto rest = client.rpc().call<msg::Done>(msg::Sync{1});
     ASSERT_FALSE(rest);
     EXPECT_THAT(rest.error().text, HasSubstr("kernel \"fault_exit\" on core 0 called exit(7)"));
-    EXPECT_TRUE(client.rpc().call<msg::Done>(msg::Sync{1})) << "a failure is told once";
+    EXPECT_TRUE(client.rpc().call<msg::Done>(msg::Sync{1})) << "a failure is reported once";
   }
 }
 

@@ -63,6 +63,13 @@ pid_t SharedDevice::core() const {
   return cores.empty() ? -1 : cores.front();
 }
 
+bool SharedDevice::has_soon_queued(std::uint32_t launches) const {
+  RpcClient rpc(need(connect_unix(socket_)));
+  need(rpc.call<msg::HelloReply>(msg::Hello{}));
+  need(rpc.call<msg::OpenReply>(msg::Open{0, false, {}}));
+  return eventually([&] { return need(rpc.call<msg::StatReply>(msg::Stat{})).queued >= launches; });
+}
+
 std::size_t SharedDevice::open_files() const {
   const fs::path folder = fs::path("/proc") / std::to_string(server_->pid()) / "fd";
   return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator()));

@@ -30,6 +30,8 @@ class SharedDevice {
   void kill_server();
   // Another server on the same socket.
   void restart();
+  // Waits until so many launches of all clients, at least, wait or run.
+  bool has_soon_queued(std::uint32_t launches) const;
   // Entries of the server's /proc/PID/fd.
   std::size_t open_files() const;
 

@@ -60,7 +60,8 @@ int main(int count, char** paths) {
     }
     if (round == 1) before = open_files();
   }
-  usleep(400000); /* a thread of a stream may still be at work */
+  /* A thread of a stream may still be at work. */
+  for (int i = 0; i < 1000 && open_files() > before; ++i) usleep(5000);
   if (open_files() > before) return printf("%d descriptors, %d after two rounds\n", open_files(), before), 1;
   return 0;
 }

@@ -13,6 +13,7 @@ import threading
 import time
 
 PROMPT = 15.0  # seconds; a machine that is busy needs some
+MARK = f"SOFTTPU_TEST_INTERRUPT={os.getpid()}"  # in the environment of programs, and so of their devices
 
 
 class Host:
@@ -46,16 +47,11 @@ def sync_for_ever(host):
 
 def with_threads(host):
     """Another thread waits as well, and may be the one that reads the answers."""
-    ready = threading.Event()
-
     def wait():
-        ready.set()
-        host.lib.tpu_kernel_launch_sync(host.handle, b"e2e_sleep", (ctypes.c_int * 4)(0, 0, 0, 1000), 16)
+        host.lib.tpu_kernel_launch_sync(host.handle, b"e2e_sleep", (ctypes.c_int * 4)(0, 0, 0, 300), 16)
 
     thread = threading.Thread(target=wait)
     thread.start()
-    ready.wait()
-    time.sleep(0.2)
     try:
         host.launch("e2e_spin")
     finally:
@@ -79,7 +75,7 @@ def child(options):
         seen = []
         signal.signal(signal.SIGINT, lambda *_: seen.append(time.monotonic()))
         print("waiting", flush=True)
-        status = host.launch("e2e_sleep", 3000)
+        status = host.launch("e2e_sleep", 2000)
         print("status", status, "seen before the end", bool(seen) and time.monotonic() - seen[0] > 0.5)
     else:
         try:
@@ -96,9 +92,57 @@ def check(holds, text, output):
         sys.exit(f"FAILED: {text}\n{output}")
 
 
+def stat_of(pid):
+    """(state, parent, ticks of processor time) of a process, as /proc/PID/stat has them; None: it has gone."""
+    try:
+        fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    except OSError:
+        return None
+    return fields[0], int(fields[1]), int(fields[11]) + int(fields[12])
+
+
+def core_of_program():
+    """The core process of the program that runs: it, or its parent where its own environment cannot be read, has the mark."""
+    for entry in pathlib.Path("/proc").iterdir():
+        try:
+            if not entry.name.isdigit() or (entry / "comm").read_text() != "softtpu-core0\n":
+                continue
+        except OSError:
+            continue
+        stat = stat_of(entry.name)
+        for pid in (entry.name, stat and stat[1]):
+            try:
+                if MARK.encode() in pathlib.Path(f"/proc/{pid}/environ").read_bytes():
+                    return int(entry.name)
+            except OSError:
+                pass
+    return None
+
+
+def wait_until_running(pid, sleeps=False):
+    """Until the kernel spins, or, where it sleeps, until the program has waited for it for a while."""
+    core, last, still = None, None, 0
+    deadline = time.monotonic() + 60
+    while still < 5:
+        if time.monotonic() > deadline:
+            sys.exit("FAILED: the launch does not begin")
+        time.sleep(0.02)
+        core = core or core_of_program()
+        if core is None:
+            continue
+        now = stat_of(pid if sleeps else core)
+        if sleeps:
+            still = still + 1 if now and now[0] == "S" else 0
+        else:  # a core that waits for work needs no tick
+            still += 1 if now and last and now[2] > last[2] else 0
+        last = now
+
+
 def start(options, scenario, **more):
     command = [sys.executable, __file__, "--bmlib", options.bmlib, "--kernels", options.kernels, "--child", scenario]
     clean = {name: value for name, value in os.environ.items() if not name.startswith("SOFTTPU_")}
+    name, mark = MARK.split("=")
+    clean[name] = mark
     return subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=clean, text=True, **more)
 
 
@@ -110,7 +154,7 @@ def finish(program):
 def interrupted(options, scenario):
     program = start(options, scenario)
     line = program.stdout.readline()
-    time.sleep(1.0)  # it waits in the library by now
+    wait_until_running(program.pid, sleeps=scenario == "note")
     begin = time.monotonic()
     program.send_signal(signal.SIGINT)
     output = line + finish(program)
@@ -121,6 +165,7 @@ def at_a_terminal(options):
     """Ctrl-C typed: the whole process group of the terminal gets the signal, the device's processes too."""
     pid, terminal = pty.fork()
     if pid == 0:
+        os.environ.update([MARK.split("=")])
         os.execv(sys.executable, [sys.executable, __file__, "--bmlib", str(options.bmlib), "--kernels", str(options.kernels),
                                   "--child", "launch"])
     output, sent = "", False
@@ -131,7 +176,7 @@ def at_a_terminal(options):
         except OSError:
             break
         if "waiting" in output and not sent:
-            time.sleep(1.0)
+            wait_until_running(pid)
             os.write(terminal, b"\x03")
             sent = True
     os.waitpid(pid, 0)

@@ -3,6 +3,7 @@
 
 #include <sys/mman.h>
 
+#include <atomic>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -115,7 +116,7 @@ TEST_F(OwnDevice, NotesWhatEachLaunchWasFoundToDo) {
   EXPECT_THAT(notes["findings"][0]["text"].get<std::string>(), HasSubstr("softtpu: "));
   ASSERT_EQ(notes["failures"].size(), 1U);
   EXPECT_EQ(notes["failures"][0]["kernel"], "fault_kernel");
-  // The same again: it is told again, with its own count.
+  // The same again: it is reported again, with its own count.
   EXPECT_EQ(launch(device, "fault_kernel"), BM_ERR_FAILURE);
   take_log();
   const Json again = take(softtpu_take_notes(device));
@@ -140,14 +141,18 @@ TEST_F(OwnDevice, HasStreamsThatAreCancelledByThemselves) {
   bm_handle_t stream = nullptr;
   ASSERT_EQ(softtpu_stream_open(&stream, device), BM_SUCCESS);
   const WriteArgs slow{0, 20000, 0};
-  // slow_append_kernel waits 20 s before it writes.
+  // slow_append_kernel waits 20 s before it writes. A stream without a launch has nothing to cancel.
+  std::atomic<bool> ended = false;
   std::thread canceller([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));
-    EXPECT_EQ(softtpu_cancel(stream), BM_SUCCESS);
+    while (!ended) {
+      EXPECT_EQ(softtpu_cancel(stream), BM_SUCCESS);
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
   });
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_EQ(launch(stream, "slow_append_kernel", slow), BM_ERR_TIMEOUT);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(15));
+  ended = true;
   canceller.join();
   EXPECT_EQ(last_failure()["kernel"], "slow_append_kernel");
   take_log();

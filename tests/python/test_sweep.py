@@ -112,7 +112,7 @@ def test_ctrl_c_stops_cleanly_and_keeps_what_has_ended(tmp_path):
     program.stdout.readline()
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
-        time.sleep(0.2)
+        time.sleep(0.02)
         try:
             if sqlite3.connect(kept).execute("SELECT count(*) FROM results").fetchone()[0] >= 5:
                 break
@@ -127,7 +127,9 @@ def test_ctrl_c_stops_cleanly_and_keeps_what_has_ended(tmp_path):
 
 def test_processes_of_a_sweep_end_with_it():
     pids = {row["pid"] for row in sweep.run(cases.slow, grid=dict(number=range(4)), workers=2)}
-    time.sleep(0.2)
+    deadline = time.monotonic() + 10
+    while any(os.path.exists(f"/proc/{pid}") for pid in pids) and time.monotonic() < deadline:
+        time.sleep(0.01)
     assert not [pid for pid in pids if os.path.exists(f"/proc/{pid}")]
 
 

@@ -221,8 +221,12 @@ KERNEL(fault_stop) {
   raise(SIGSTOP);
 }
 KERNEL(fault_busy) {
-  const time_t end = time(NULL) + PARAM->value;
-  while (time(NULL) < end) tpu_poll();
+  struct timespec begin, now;
+  clock_gettime(CLOCK_MONOTONIC, &begin);
+  do {
+    tpu_poll();
+    clock_gettime(CLOCK_MONOTONIC, &now);
+  } while (now.tv_sec - begin.tv_sec - (now.tv_nsec < begin.tv_nsec) < PARAM->value);
 }
 
 /* ---- What stays when a kernel returns ---- */
