@@ -158,11 +158,11 @@ class BankCheck final : public Observer {
     finding.place = ReportedRange{"local", begin, begin + chip_->bank_bytes(), chip_->npu_of(b.tensor.addr), bank};
     for (const Use* use : {&a, &b}) {
       const std::string function = call_name(use->op, use->stack);
-      finding.parties.push_back({function,
-                                 fmt::format("{} {} {} {}", function, use->writes ? "writes" : "reads", use->name,
-                                             to_text(Operand(use->tensor))),
-                                 use->stack,
-                                 {}});
+      finding.calls.push_back({function,
+                               fmt::format("{} {} {} {}", function, use->writes ? "writes" : "reads", use->name,
+                                           to_text(Operand(use->tensor))),
+                               use->stack,
+                               {}});
     }
     return finding;
   }

@@ -6,8 +6,8 @@
 namespace softtpu {
 namespace {
 
-// A core does not hear of clients that go: beyond so many the one that has waited longest is forgotten, and would be
-// told again what it knows.
+// A core gets no message when a client disconnects. Beyond so many clients the one whose last turn is longest ago is
+// forgotten; if it comes back, its findings are reported to it again.
 constexpr std::size_t kMostKept = 256;
 
 }  // namespace

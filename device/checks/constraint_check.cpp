@@ -180,7 +180,7 @@ class ConstraintCheck final : public Observer {
   std::uintptr_t lowest_ = UINTPTR_MAX;
   std::uint64_t deepest_ = 0;
   Party deepest_call_;
-  bool initialized_ = false;                      // or told already that it is not
+  bool initialized_ = false;                      // or reported already that it is not
   std::optional<Issued> pending_, pending_sdma_;  // the last command that the kernel has not waited for
 };
 

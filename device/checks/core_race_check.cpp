@@ -247,12 +247,12 @@ class CoreRaceCheck final : public Observer {
     Party other;
     other.function = info(first.op).name;
     other.text = fmt::format("{} of core {} for {} cores", other.function, first.core, first.count);
-    other.host_stack = first.site.to_stack();
+    other.stack = first.site.to_stack();
     Party own;
     own.function = info(op).name;
     own.text = fmt::format("{} of core {} for {} cores", own.function, place_.workitem, count);
-    own.stack = capture_call_stack();
-    finding.parties = {other, own};
+    own.called_from = capture_call_stack();
+    finding.calls = {other, own};
     return finding;
   }
 
@@ -268,8 +268,8 @@ class CoreRaceCheck final : public Observer {
       Party sender;
       sender.function = info(point.op).name;
       sender.text = fmt::format("{} of core {} sends it", sender.function, point.core);
-      sender.host_stack = point.site.to_stack();
-      finding.parties = {sender};
+      sender.stack = point.site.to_stack();
+      finding.calls = {sender};
       findings_->add(finding);
     }
   }
@@ -386,7 +386,7 @@ class CoreRaceCheck final : public Observer {
     finding.place = place_of(*chip_, SpanSpace::kSystem, byte, std::min(earlier.end, own.end));
     finding.what = fmt::format("core {} and core {} touch the same bytes with no barrier or message between them: {}",
                                earlier.core, own.core, finding.place->text());
-    finding.parties = {party(earlier, byte), party(own, byte)};
+    finding.calls = {party(earlier, byte), party(own, byte)};
     return finding;
   }
 
@@ -394,7 +394,7 @@ class CoreRaceCheck final : public Observer {
     const CallOperand call{record.op, record.operand.data(), record.writes, &record.tensor};
     Party result = party_of(*chip_, call, SpanSpace::kSystem, byte, {});
     result.text = fmt::format("core {}: {}", record.core, result.text);
-    result.host_stack = record.site.to_stack();
+    result.stack = record.site.to_stack();
     return result;
   }
 

@@ -22,10 +22,6 @@ void print(const std::string& text) {
   std::fflush(stderr);
 }
 
-ReportedParty resolve(const Party& party) {
-  return {party.function, party.text, find_caller(party.stack), party.host_stack};
-}
-
 // Bounds what a kernel with very many findings costs; far more than the lines of a kernel make.
 constexpr std::size_t kMostRemembered = 65536;
 constexpr std::size_t kLeftOut = SIZE_MAX;
@@ -37,14 +33,14 @@ bool is_consequence(const std::string& rule) {
 
 std::string address_key(const Finding& finding, const std::string& kernel) {
   std::string key = finding.rule + '\n' + kernel;
-  for (const Party& party : finding.parties) {
+  for (const Party& party : finding.calls) {
     key += '\n' + party.function;
-    for (int i = 0; i < party.stack.count; ++i) {
-      key += fmt::format(" {}", party.stack.frames[static_cast<std::size_t>(i)]);
+    for (int i = 0; i < party.called_from.count; ++i) {
+      key += fmt::format(" {}", party.called_from.frames[static_cast<std::size_t>(i)]);
     }
-    for (const std::string& frame : party.host_stack) key += " " + frame;
+    for (const std::string& frame : party.stack) key += " " + frame;
   }
-  return finding.parties.empty() ? key + '\n' + finding.what : key;
+  return finding.calls.empty() ? key + '\n' + finding.what : key;
 }
 
 }  // namespace
@@ -93,7 +89,7 @@ void Findings::add_cause(const Finding& finding) {
   if (known != known_.end() && known->second != kLeftOut) cause_ = known->second;
 }
 
-// The same calls speak of other tensors in a later launch: that launch's report is in its own words.
+// In a later launch the same calls may have other tensors: that launch is reported with its own text.
 void Findings::note_again(std::size_t place, const Finding& finding) {
   const ReportedFinding& first = list_[place];
   if (!seen_.insert(place).second || (first.what == finding.what && first.kernel == kernel_)) return;
@@ -101,9 +97,14 @@ void Findings::note_again(std::size_t place, const Finding& finding) {
 }
 
 ReportedFinding Findings::resolve(const Finding& finding) const {
-  ReportedFinding found{finding.rule,    kernel_,      core_, finding.what, finding.place, {},
-                        finding.nearest, finding.cost, 0};
-  for (const Party& party : finding.parties) found.parties.push_back(softtpu::resolve(party));
+  ReportedFinding found = finding;
+  found.kernel = kernel_;
+  found.core = core_;
+  found.count = 0;
+  for (const Party& party : finding.calls) {
+    found.parties.push_back(party);
+    found.parties.back().at = find_caller(party.called_from);
+  }
   return found;
 }
 

@@ -22,21 +22,28 @@
 
 namespace softtpu {
 
-// One side of a finding: a call and what it does to the bytes in question.
-struct Party {
-  std::string function;  // "tpu_gdma_cpy_S2L"
-  std::string text;      // "tpu_gdma_cpy_S2L writes dst 0x..., element [0, 3, 0, 0]"
-  CallStack stack;
-  std::vector<std::string> host_stack;  // of a call of the host program, already resolved
+// A party whose source line is looked up only when its finding is reported: that takes milliseconds.
+struct Party : ReportedParty {
+  Party() = default;
+  // `host_stack`: of a call of the host program.
+  Party(std::string name, std::string does, const CallStack& from, std::vector<std::string> host_stack)
+      : ReportedParty{std::move(name), std::move(does), {}, std::move(host_stack)}, called_from(from) {}
+  CallStack called_from;  // of a call of the kernel
 };
 
-struct Finding {
-  std::string rule;  // of runtime/report/rules.def
-  std::string what;  // one sentence: what is wrong and where
-  std::vector<Party> parties;
-  std::optional<ReportedRange> place;
-  std::string nearest;
-  std::optional<double> cost;  // cycles
+// What a check says of a finding. Findings adds the launch, and the parties with their source lines.
+struct Finding : ReportedFinding {
+  Finding() = default;
+  Finding(std::string id, std::string sentence, std::vector<Party> by, std::optional<ReportedRange> range,
+          std::string legal, std::optional<double> cycles)
+      : calls(std::move(by)) {
+    rule = std::move(id);
+    what = std::move(sentence);
+    place = std::move(range);
+    nearest = std::move(legal);
+    cost = cycles;
+  }
+  std::vector<Party> calls;  // its parties
 };
 
 // Threads: one at a time (the core's own, or the server's).

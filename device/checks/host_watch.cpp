@@ -44,7 +44,7 @@ void HostWatch::read(std::uint64_t address, std::uint64_t bytes, const Stack& st
   finding.place = ReportedRange{"global", address + first, address + end};
   finding.what = fmt::format("the program reads {} bytes of which {} were never written, the first ones at {}", bytes,
                              count, finding.place->text());
-  finding.parties = {{"host", fmt::format("copy of {} bytes from 0x{:x} to the host", bytes, address), {}, stack}};
+  finding.calls = {{"host", fmt::format("copy of {} bytes from 0x{:x} to the host", bytes, address), {}, stack}};
   parts_.findings->add(finding);
   parts_.findings->report();
 }
@@ -66,16 +66,15 @@ void HostWatch::unordered_copy(std::uint64_t client, const HostCopy& copy, const
   finding.what =
       fmt::format("{} {} bytes that a launch before it {}, and the program has not waited for that launch: {}",
                   copy.function, copy.to_device ? "writes" : "reads", does, finding.place->text());
-  finding.parties = {
-      {function,
-       fmt::format("{} in kernel \"{}\" {} 0x{:x}..0x{:x}", function, touch->kernel.data(), does, touch->begin,
-                   touch->end - 1),
-       {},
-       {}},
-      {copy.function,
-       fmt::format("copy of {} bytes {} 0x{:x}", copy.bytes, copy.to_device ? "to" : "from", copy.address),
-       {},
-       stack}};
+  finding.calls = {{function,
+                    fmt::format("{} in kernel \"{}\" {} 0x{:x}..0x{:x}", function, touch->kernel.data(), does,
+                                touch->begin, touch->end - 1),
+                    {},
+                    {}},
+                   {copy.function,
+                    fmt::format("copy of {} bytes {} 0x{:x}", copy.bytes, copy.to_device ? "to" : "from", copy.address),
+                    {},
+                    stack}};
   parts_.findings->add(finding);
   parts_.findings->report();
 }
@@ -101,7 +100,7 @@ void HostWatch::closed(std::uint64_t client, const Stack& stack) {
     finding.rule = "memory/leak";
     finding.place = ReportedRange{"global", address, address + record.bytes};
     finding.what = fmt::format("{} bytes at 0x{:x} are still allocated", record.bytes, address);
-    finding.parties = {
+    finding.calls = {
         {"bm_dev_free", "the device is given back", {}, stack},
         {"bm_malloc_device", fmt::format("allocation of {} bytes", record.bytes), {}, record.allocated_at}};
     parts_.findings->add(finding);

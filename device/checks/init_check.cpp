@@ -198,7 +198,7 @@ class InitCheck final : public Observer {
                                    ? "were written by an earlier launch only"
                                    : "were never written",
                                finding.place->text());
-    finding.parties.push_back(party_of(*chip_, {op, use.name, false, &use.tensor}, span.space, span.begin + at, here_));
+    finding.calls.push_back(party_of(*chip_, {op, use.name, false, &use.tensor}, span.space, span.begin + at, here_));
     return finding;
   }
 
@@ -312,11 +312,11 @@ class InitCheck final : public Observer {
       finding.what = fmt::format("{} reads {} of {}, but {} wrote only {}", call_name(op, here_),
                                  read_part(use.tensor, span, at, end, *first), use.name, writer,
                                  written_part(use.tensor, span, at, *first));
-      finding.parties.push_back(
+      finding.calls.push_back(
           {function, fmt::format("{} wrote {}", function, to_text(Operand(write->tensor))), write->stack, {}});
     }
     finding.what += ": " + finding.place->text();
-    finding.parties.push_back(party_of(*chip_, {op, use.name, false, &use.tensor}, span.space, span.begin + at, here_));
+    finding.calls.push_back(party_of(*chip_, {op, use.name, false, &use.tensor}, span.space, span.begin + at, here_));
     tails_.push_back({std::move(finding), here_});
     return number_of(tails_.end() - 1);
   }
@@ -385,7 +385,7 @@ class InitCheck final : public Observer {
       const std::string function = call_name(op, here_);
       finding.what =
           fmt::format("{} uses what was computed from bytes that were not written: {}", function, finding.what);
-      finding.parties.push_back(
+      finding.calls.push_back(
           {function, fmt::format("{} reads {} {}", function, use.name, to_text(Operand(use.tensor))), here_, {}});
     }
     findings_->add(finding);

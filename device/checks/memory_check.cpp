@@ -122,9 +122,9 @@ class MemoryCheck final : public Observer {
     finding.place = ReportedRange{"global", bytes.begin, bytes.end};
     finding.what =
         fmt::format("{} {} {}: {}", call_name(op), use.writes ? "writes" : "reads", finding.place->text(), what);
-    finding.parties = std::move(parties);
-    finding.parties.push_back(party_of(*chip_, {op, use.name, use.writes, &use.tensor}, SpanSpace::kSystem, bytes.begin,
-                                       capture_call_stack()));
+    finding.calls = std::move(parties);
+    finding.calls.push_back(party_of(*chip_, {op, use.name, use.writes, &use.tensor}, SpanSpace::kSystem, bytes.begin,
+                                     capture_call_stack()));
     findings_->add(finding);
   }
 

@@ -176,7 +176,7 @@ class NanCheck final : public Observer {
     finding.place = place_of(chip, space, at, at + size);
     finding.what = fmt::format("{} makes {} that its operands did not have{}", call_name(op, here),
                                kind == Kind::kNan ? "a NaN" : "an infinity", element_at(chip, use.tensor, space, at));
-    finding.parties = {party_of(chip, {op, use.name, true, &use.tensor}, space, at, here)};
+    finding.calls = {party_of(chip, {op, use.name, true, &use.tensor}, space, at, here)};
     return {std::move(finding), here.composite.value_or(op), kind, use.tensor.dtype, space, at};
   }
 

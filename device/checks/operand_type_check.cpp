@@ -174,7 +174,7 @@ class OperandTypeCheck final : public Observer {
     finding.rule = "constraint/operand-type";
     finding.what = fmt::format("{} stores {} of {}{} to an array of {}", mover, to_text(given), writer,
                                at(write->stack), to_text(*array));
-    finding.parties = {
+    finding.calls = {
         {writer, fmt::format("{} wrote {} {}", writer, write->name, to_text(Operand(write->tensor))), write->stack, {}},
         {mover, fmt::format("{} stores to {}", mover, to_text(Operand(copy.dst))), here_, {}}};
     findings_->add_cause(finding);
@@ -197,7 +197,7 @@ class OperandTypeCheck final : public Observer {
                                                 name, reader, given, at(write.stack), read, at(here_))
                                   : fmt::format("{} of {} was {} as {}{} and is read as {}{}", name, reader, verb,
                                                 given, at(write.stack), read, at(here_));
-    finding.parties = {
+    finding.calls = {
         {writer, fmt::format("{} wrote {} {}", writer, write.name, to_text(Operand(write.tensor))), write.stack, {}},
         {reader, fmt::format("{} reads {} {}", reader, name, to_text(Operand(operand))), here_, {}}};
     if (fixed) finding.nearest = fmt::format("{} for {}", read, name);

@@ -160,11 +160,11 @@ class OverlapCheck final : public Observer {
         dst.tensor.addr == src.tensor.addr ? "has another layout" : "does not start at the same address";
     finding.what = fmt::format("{} of {} overlaps {} but {} (first common byte: 0x{:x})", dst.name, function, src.name,
                                differs, byte);
-    finding.parties = {{function,
-                        fmt::format("{} writes {} {}, reads {} {}", function, dst.name, to_text(Operand(dst.tensor)),
-                                    src.name, to_text(Operand(src.tensor))),
-                        here,
-                        {}}};
+    finding.calls = {{function,
+                      fmt::format("{} writes {} {}, reads {} {}", function, dst.name, to_text(Operand(dst.tensor)),
+                                  src.name, to_text(Operand(src.tensor))),
+                      here,
+                      {}}};
     findings_->add(finding);
   }
 

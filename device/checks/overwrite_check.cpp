@@ -166,7 +166,7 @@ class OverwriteCheck final : public Observer {
     while (tensors_.size() > kMostTensors) tensors_.pop_front();
   }
 
-  // What the kernel's own code writes cannot be told from what was there.
+  // What the kernel's own code writes cannot be distinguished from what was there.
   void pointer(Op, Space space, std::uint64_t) override {
     if (space == Space::kLocal) tensors_.clear();
   }
@@ -329,8 +329,8 @@ class OverwriteCheck final : public Observer {
     finding.what =
         fmt::format("{} overwrites a part of a tensor that {} reads afterwards: {}",
                     call_name(tensor.taker->op, tensor.taker->stack), call_name(op, here), finding.place->text());
-    finding.parties = {party(tensor.by, "wrote"), party(*tensor.taker, "overwrites a part with"),
-                       party_of(*chip_, {op, use.name, false, &use.tensor}, SpanSpace::kLocal, lost.begin, here)};
+    finding.calls = {party(tensor.by, "wrote"), party(*tensor.taker, "overwrites a part with"),
+                     party_of(*chip_, {op, use.name, false, &use.tensor}, SpanSpace::kLocal, lost.begin, here)};
     findings_->add(finding);
   }
 

@@ -198,9 +198,9 @@ class ProcessorRaceCheck final : public Observer {
     finding.place = place_of(memories_->chip(), window.space, word, word + kWordBytes);
     finding.what = fmt::format("the kernel loads from {} while {} may still write it", finding.place->text(),
                                call_name(command.op, command.stack));
-    finding.parties = {pointer_party(window),
-                       party_of(memories_->chip(), call, window.space, byte, command.stack),
-                       {"the kernel", "the kernel loads", reader, {}}};
+    finding.calls = {pointer_party(window),
+                     party_of(memories_->chip(), call, window.space, byte, command.stack),
+                     {"the kernel", "the kernel loads", reader, {}}};
     findings_->add(finding);
   }
 
@@ -254,7 +254,7 @@ class ProcessorRaceCheck final : public Observer {
     finding.place = place_of(memories_->chip(), window.space, first, last);
     finding.what = fmt::format("the kernel stores into {} while {} may still use it", finding.place->text(),
                                call_name(command.op, command.stack));
-    finding.parties = {pointer_party(window), party_of(memories_->chip(), call, window.space, first, command.stack)};
+    finding.calls = {pointer_party(window), party_of(memories_->chip(), call, window.space, first, command.stack)};
     findings_->add(finding);
   }
 

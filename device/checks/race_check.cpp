@@ -184,8 +184,8 @@ class RaceCheck final : public Observer {
       if (other == engine) continue;
       const auto look = [&](TouchMap& touches, bool earlier_writes) {
         if (touches.empty()) return;
-        // What this write is ordered behind needs no further comparison: who races with that and not with this write
-        // would have to come behind this write, and so behind that.
+        // What this write is ordered behind needs no further comparison: a later access that is ordered behind this
+        // write is ordered behind that as well.
         const std::uint64_t ordered = compare(touches, run, space, self, earlier_writes, writes);
         if (ordered != 0 && writes) touches.subtract({bytes, LaneTouches(ordered, {})});
       };
@@ -234,7 +234,7 @@ class RaceCheck final : public Observer {
     finding.place = place_of(*chip_, space, first, last);
     finding.what = fmt::format("{} and {} touch the same bytes in one parallel section: {}", engine_name(earlier),
                                engine_name(self), finding.place->text());
-    finding.parties = {party(earlier, earlier_writes, space, first), party(self, self_writes, space, first)};
+    finding.calls = {party(earlier, earlier_writes, space, first), party(self, self_writes, space, first)};
     findings_->add(finding);
   }
 

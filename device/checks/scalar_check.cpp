@@ -93,7 +93,7 @@ class ScalarCheck final : public Observer {
     Finding finding;
     finding.rule = rule;
     finding.what = fmt::format("{}: {}", function, what);
-    finding.parties = {{function, fmt::format("{} takes {} {}", function, name, to_text(Operand(scalar))), here, {}}};
+    finding.calls = {{function, fmt::format("{} takes {} {}", function, name, to_text(Operand(scalar))), here, {}}};
     finding.nearest = fmt::format("{} for {}", to_text(scalar.dtype), name);
     findings_->add(finding);
   }

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <climits>
+#include <concepts>
+#include <type_traits>
 
 #include "runtime/base/json_tree.hpp"
 #include "runtime/base/text.hpp"
@@ -31,39 +33,105 @@ SourceLine line_of(const std::string& frame) {
   return {frame.substr(0, colon), static_cast<int>(*line), frame.substr(end + 2, frame.size() - end - 3)};
 }
 
-Json to_json(const ReportedRange& place) {
-  JsonTree json;
-  json["memory"] = place.memory;
-  json["begin"] = place.begin;
-  json["end"] = place.end;
-  if (place.npu >= 0) json["npu"] = place.npu;
-  if (place.bank >= 0) json["bank"] = place.bank;
-  return json.take();
+// The members of what a finding consists of, with their names in a journal: one list for its writer and its reader,
+// each of which is an `f`. A member with a third argument is left out where it is equal to that.
+template <class Member, class F>
+requires std::same_as<std::remove_const_t<Member>, ReportedRange>
+void visit(Member& place, F f) {
+  f("memory", place.memory);
+  f("begin", place.begin);
+  f("end", place.end);
+  f("npu", place.npu, -1);
+  f("bank", place.bank, -1);
+}
+template <class Member, class F>
+requires std::same_as<std::remove_const_t<Member>, ReportedParty>
+void visit(Member& party, F f) {
+  f("function", party.function);
+  f("text", party.text);
+  f("file", party.at.path, "");
+  f("line", party.at.line, 0);
+  f("caller", party.at.function, "");
+  f("stack", party.stack, std::vector<std::string>());
+}
+template <class Member, class F>
+requires std::same_as<std::remove_const_t<Member>, ReportedFinding>
+void visit(Member& found, F f) {
+  f("rule", found.rule);
+  f("kernel", found.kernel);
+  f("core", found.core);
+  f("count", found.count);
+  f("what", found.what);
+  f("place", found.place, std::nullopt);
+  f("parties", found.parties);
+  f("nearest", found.nearest, "");
+  f("cost_cycles", found.cost, std::nullopt);
 }
 
-Json to_json(const ReportedParty& party) {
-  JsonTree json;
-  json["function"] = party.function;
-  json["text"] = party.text;
-  json["site"] = party.at.text();
-  if (!party.at.path.empty()) json["file"] = party.at.path;
-  if (party.at.line > 0) json["line"] = party.at.line;
-  if (!party.at.function.empty()) json["caller"] = party.at.function;
-  if (!party.stack.empty()) {
-    Json& stack = json["stack"];
-    stack = party.stack;
+template <class T>
+Json members_of(const T& whole);
+
+void put(Json& at, const auto& value) { at = value; }
+void put(Json& at, const ReportedRange& place) { at = members_of(place); }
+void put(Json& at, const std::vector<ReportedParty>& parties) {
+  at = Json::array();
+  for (const ReportedParty& party : parties) {
+    Json& one = at.emplace_back();
+    one = members_of(party);
+    one["site"] = party.at.text();
   }
+}
+
+struct Writer {
+  template <class T>
+  void operator()(const char* name, const T& member) const {
+    Json& at = json[name];
+    put(at, member);
+  }
+  template <class T, class Left>
+  void operator()(const char* name, const T& member, const Left& left_out) const {
+    if (member != left_out) (*this)(name, member);
+  }
+  template <class T>
+  void operator()(const char* name, const std::optional<T>& member, std::nullopt_t) const {
+    if (member) (*this)(name, *member);
+  }
+  Json& json;
+};
+
+template <class T>
+Json members_of(const T& whole) {
+  JsonTree json;
+  visit(whole, Writer{*json});
   return json.take();
 }
 
-ReportedParty to_party(const Json& json) {
-  ReportedParty party;
-  party.function = json.value("function", "");
-  party.text = json.value("text", "");
-  party.at = {json.value("file", ""), json.value("line", 0), json.value("caller", "")};
-  party.stack = json.value("stack", std::vector<std::string>());
-  return party;
-}
+// What is missing stays as it is.
+struct Reader {
+  template <class T>
+  void operator()(const char* name, T& member) const {
+    if (const auto found = json.find(name); found != json.end()) take(*found, member);
+  }
+  template <class T, class Left>
+  void operator()(const char* name, T& member, const Left&) const {
+    (*this)(name, member);
+  }
+  static void take(const Json& from, auto& member) { from.get_to(member); }
+  static void take(const Json& from, ReportedRange& place) { visit(place, Reader{as_object(from)}); }
+  static void take(const Json& from, std::vector<ReportedParty>& parties) {
+    for (const Json& one : from) visit(parties.emplace_back(), Reader{as_object(one)});
+  }
+  template <class T>
+  static void take(const Json& from, std::optional<T>& member) {
+    take(from, member.emplace());
+  }
+  // Throws where it is none.
+  static const Json& as_object(const Json& from) {
+    static_cast<void>(from.get_ref<const Json::object_t&>());
+    return from;
+  }
+  const Json& json;
+};
 
 }  // namespace
 
@@ -110,27 +178,11 @@ std::string fold_key(const ReportedFinding& found) {
 nlohmann::json to_json(const ReportedFinding& found) {
   const Rule& about = rule(found.rule);
   JsonTree json;
-  json["rule"] = found.rule;
+  visit(found, Writer{*json});
   json["severity"] = to_text(about.severity);
-  json["kernel"] = found.kernel;
-  json["core"] = found.core;
-  json["count"] = found.count;
-  json["what"] = found.what;
   json["why"] = about.why;
   json["fix"] = about.fix;
   json["page"] = "docs/rules/" + page_of(about);
-  Json& parties = json["parties"];
-  parties = Json::array();
-  for (const ReportedParty& party : found.parties) {
-    Json& place = parties.emplace_back();
-    place = to_json(party);
-  }
-  if (found.place) {
-    Json& place = json["place"];
-    place = to_json(*found.place);
-  }
-  if (!found.nearest.empty()) json["nearest"] = found.nearest;
-  if (found.cost) json["cost_cycles"] = *found.cost;
   return json.take();
 }
 
@@ -140,19 +192,9 @@ std::optional<ReportedFinding> parse_finding(const nlohmann::json& json) {
   };
   try {
     ReportedFinding found;
-    found.rule = json.at("rule").get<std::string>();
+    if (!json.contains("parties")) return std::nullopt;
+    visit(found, Reader{json});
     if (!known(found.rule)) return std::nullopt;
-    found.kernel = json.value("kernel", "");
-    found.core = json.value("core", -1);
-    found.count = json.value("count", std::uint64_t{1});
-    found.what = json.value("what", "");
-    for (const Json& party : json.at("parties")) found.parties.push_back(to_party(party));
-    if (const auto place = json.find("place"); place != json.end()) {
-      found.place = {place->value("memory", ""), place->value("begin", std::uint64_t{0}),
-                     place->value("end", std::uint64_t{0}), place->value("npu", -1), place->value("bank", -1)};
-    }
-    found.nearest = json.value("nearest", "");
-    if (const auto cost = json.find("cost_cycles"); cost != json.end()) found.cost = cost->get<double>();
     return found;
   } catch (const Json::exception&) {
     return std::nullopt;

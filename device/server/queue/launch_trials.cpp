@@ -91,11 +91,10 @@ void LaunchTrials::report(const std::string& what, const std::optional<ReportedR
   const auto known = observers_.allocations != nullptr ? observers_.allocations->read() : AllocationTable::Contents();
   const AllocationRecord* const owner = place ? known.find(place->begin) : nullptr;
   if (owner != nullptr) {
-    finding.parties = {
-        {"bm_malloc_device",
-         fmt::format("byte {} of an allocation of {} bytes", place->begin - owner->address, owner->bytes),
-         {},
-         owner->allocated_at}};
+    finding.calls = {{"bm_malloc_device",
+                      fmt::format("byte {} of an allocation of {} bytes", place->begin - owner->address, owner->bytes),
+                      {},
+                      owner->allocated_at}};
   }
   observers_.findings->begin(kernel_, -1);
   observers_.findings->add(finding);

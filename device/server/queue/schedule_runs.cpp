@@ -27,10 +27,10 @@ void report(const DeviceObservers& observers, const Chip& chip, const std::strin
                   order, difference.count, finding.place->text());
   const auto known = observers.allocations != nullptr ? observers.allocations->read() : AllocationTable::Contents();
   if (const AllocationRecord* owner = known.find(begin)) {
-    finding.parties = {{"bm_malloc_device",
-                        fmt::format("byte {} of an allocation of {} bytes", begin - owner->address, owner->bytes),
-                        {},
-                        owner->allocated_at}};
+    finding.calls = {{"bm_malloc_device",
+                      fmt::format("byte {} of an allocation of {} bytes", begin - owner->address, owner->bytes),
+                      {},
+                      owner->allocated_at}};
   }
   observers.findings->add(finding);
   observers.findings->report();
