@@ -6,6 +6,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "runtime/module/elf_file.hpp"
+
 namespace softtpu {
 namespace {
 
@@ -59,23 +61,16 @@ constexpr std::uint64_t kCompileUnit = 0x01;  // DWARF 5's kind of a unit
 constexpr std::size_t kMostUnits = 4096, kMostShapes = 65536;
 
 Section find_section(Section file, std::string_view wanted) {
-  Elf64_Ehdr head{};
-  if (file.size() < sizeof head) return {};
-  std::memcpy(&head, file.data(), sizeof head);
-  if (std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_shentsize != sizeof(Elf64_Shdr)) return {};
-  const auto section = [&](std::size_t index) {
-    Elf64_Shdr row{};
-    const std::uint64_t at = head.e_shoff + index * sizeof row;
-    if (at <= file.size() && sizeof row <= file.size() - at) std::memcpy(&row, file.data() + at, sizeof row);
-    return row;
-  };
+  const ElfFile elf(file);
+  const auto head = elf.header();
+  const auto sections = elf.sections();
+  if (!sections || head->e_shstrndx >= sections->size()) return {};
   const auto bytes_of = [&](const Elf64_Shdr& row) -> Section {
     if (row.sh_offset > file.size() || row.sh_size > file.size() - row.sh_offset) return {};
     return file.subspan(row.sh_offset, row.sh_size);
   };
-  const Section names = bytes_of(section(head.e_shstrndx));
-  for (std::size_t i = 0; i < head.e_shnum; ++i) {
-    const Elf64_Shdr row = section(i);
+  const Section names = bytes_of((*sections)[head->e_shstrndx]);
+  for (const Elf64_Shdr& row : *sections) {
     if (row.sh_name >= names.size() || (row.sh_flags & SHF_COMPRESSED) != 0 || row.sh_type != SHT_PROGBITS) continue;
     const auto* name = reinterpret_cast<const char*>(names.data() + row.sh_name);
     if (std::string_view(name, ::strnlen(name, names.size() - row.sh_name)) == wanted) return bytes_of(row);

@@ -1,5 +1,5 @@
-// Entries of an ELF file's debug information (DWARF 2 to 5), as far as names, types and sizes go. Nothing in the file
-// is believed: what is damaged reads as nothing.
+// Entries of an ELF file's debug information (DWARF 2 to 5), as far as names, types and sizes go. What is
+// damaged reads as nothing.
 #pragma once
 
 #include <cstdint>

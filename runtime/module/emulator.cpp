@@ -1,15 +1,15 @@
 #include "runtime/module/emulator.hpp"
 
 #include <dlfcn.h>
-#include <elf.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
+#include <optional>
 #include <sstream>
 
+#include "runtime/module/elf_file.hpp"
 #include "runtime/module/this_machine.hpp"
 
 namespace softtpu {
@@ -43,19 +43,20 @@ std::string find_starter() {
 
 }  // namespace
 
-bool is_for_emulated_processor(const void* bytes, std::size_t count) {
-  Elf64_Ehdr header{};
-  if (kThisMachine == EM_AARCH64 || count < sizeof header) return false;
-  std::memcpy(&header, bytes, sizeof header);
-  return std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_ident[EI_CLASS] == ELFCLASS64 &&
-         header.e_ident[EI_DATA] == ELFDATA2LSB && header.e_machine == EM_AARCH64;
+namespace {
+
+bool is_emulated(const std::optional<Elf64_Ehdr>& header) {
+  return kThisMachine != EM_AARCH64 && header && header->e_ident[EI_CLASS] == ELFCLASS64 &&
+         header->e_ident[EI_DATA] == ELFDATA2LSB && header->e_machine == EM_AARCH64;
 }
 
-bool is_for_emulated_processor(int image) {
-  Elf64_Ehdr header{};
-  return ::pread(image, &header, sizeof header, 0) == static_cast<ssize_t>(sizeof header) &&
-         is_for_emulated_processor(&header, sizeof header);
+}  // namespace
+
+bool is_for_emulated_processor(const void* bytes, std::size_t count) {
+  return is_emulated(ElfFile({static_cast<const std::uint8_t*>(bytes), count}).header());
 }
+
+bool is_for_emulated_processor(int image) { return is_emulated(ElfFile(image, sizeof(Elf64_Ehdr)).header()); }
 
 Result<Emulator> find_emulator() {
   const auto missing = [](std::string what) { return Error{ErrorKind::kUnsupported, std::move(what)}; };

@@ -117,7 +117,7 @@ class Search {
   const DwarfReader::Unit& unit_;
 };
 
-// Reads a struct's members and what they are of.
+// Reads a struct's members and their types.
 class LayoutReader {
  public:
   LayoutReader(const DwarfReader& reader, const DwarfReader::Unit& unit) : reader_(reader), unit_(unit) {}

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/module/elf_file.hpp"
 #include "runtime/module/emulator.hpp"
 #include "runtime/module/this_machine.hpp"
 
@@ -65,16 +66,11 @@ bool read_at(int fd, void* to, std::size_t bytes, std::uint64_t offset) {
 }
 
 // The loader maps segments without looking at the file's length and would be killed by SIGBUS on a truncated file.
-Result<void> check_segments(int fd, const Elf64_Ehdr& header, std::uint64_t file_bytes, const std::string& name) {
-  const std::uint64_t table_bytes = std::uint64_t{header.e_phnum} * sizeof(Elf64_Phdr);
-  if (header.e_phentsize != sizeof(Elf64_Phdr) || header.e_phnum == 0 || header.e_phoff > file_bytes ||
-      table_bytes > file_bytes - header.e_phoff) {
-    return file_error(name, "the table of its segments is damaged");
-  }
-  std::vector<Elf64_Phdr> segments(header.e_phnum);
-  if (!read_at(fd, segments.data(), table_bytes, header.e_phoff)) return file_errno(name);
+Result<void> check_segments(int fd, std::uint64_t file_bytes, const std::string& name) {
+  const auto segments = ElfFile(fd, file_bytes).segments();
+  if (!segments) return file_error(name, "the table of its segments is damaged");
   bool dynamic = false;
-  for (const Elf64_Phdr& segment : segments) {
+  for (const Elf64_Phdr& segment : *segments) {
     dynamic = dynamic || segment.p_type == PT_DYNAMIC;
     if (segment.p_type != PT_LOAD && segment.p_type != PT_DYNAMIC) continue;
     if (segment.p_offset > file_bytes || segment.p_filesz > file_bytes - segment.p_offset) {
@@ -195,7 +191,7 @@ Result<void> check_module(int fd, const std::string& name) {
     return file_error(name, header.e_type == ET_REL ? "it is an object file (.o), not a shared object (.so)"
                                                     : "it is not a shared object");
   }
-  return check_segments(fd, header, bytes, name);
+  return check_segments(fd, bytes, name);
 }
 
 std::optional<std::string> find_default_module(const std::string& firmware_path) {

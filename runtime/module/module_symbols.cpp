@@ -3,7 +3,6 @@
 #include <elf.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -11,30 +10,12 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
+
+#include "runtime/module/elf_file.hpp"
 
 namespace softtpu {
 namespace {
-
-constexpr std::uint64_t kMostTableBytes = 64U << 20;
-
-class ElfFile {
- public:
-  ElfFile(int fd, std::uint64_t bytes) : fd_(fd), bytes_(bytes) {}
-
-  // The items at an offset; empty when they do not lie inside the file.
-  template <class T>
-  std::vector<T> items(std::uint64_t offset, std::uint64_t bytes) const {
-    if (bytes > kMostTableBytes || offset > bytes_ || bytes > bytes_ - offset) return {};
-    std::vector<T> list(bytes / sizeof(T));
-    const auto want = static_cast<ssize_t>(list.size() * sizeof(T));
-    if (::pread(fd_, list.data(), list.size() * sizeof(T), static_cast<off_t>(offset)) != want) return {};
-    return list;
-  }
-
- private:
-  int fd_;
-  std::uint64_t bytes_;
-};
 
 // The section table of a module and what it leads to.
 struct Sections {
@@ -56,12 +37,9 @@ Result<Sections> read_sections(int fd, const std::string& name) {
     return Error{ErrorKind::kUsage, fmt::format("kernel module {}: {}", name, std::strerror(errno))};
   }
   const ElfFile file(fd, static_cast<std::uint64_t>(status.st_size));
-  const auto header = file.items<Elf64_Ehdr>(0, sizeof(Elf64_Ehdr));
-  if (header.empty() || header[0].e_shentsize != sizeof(Elf64_Shdr)) {
-    return Error{ErrorKind::kUsage, fmt::format("kernel module {}: it has no section table.", name)};
-  }
-  const std::uint64_t bytes = std::uint64_t{header[0].e_shnum} * sizeof(Elf64_Shdr);
-  return Sections{file, file.items<Elf64_Shdr>(header[0].e_shoff, bytes)};
+  auto sections = file.sections();
+  if (!sections) return Error{ErrorKind::kUsage, fmt::format("kernel module {}: it has no section table.", name)};
+  return Sections{file, *std::move(sections)};
 }
 
 // The calls of a module, read from its code without decoding it: wherever four bytes of a function, taken as a distance
@@ -189,8 +167,8 @@ class CallGraph {
 };
 
 bool is_for_x86_64(const Sections& sections) {
-  const auto header = sections.file.items<Elf64_Ehdr>(0, sizeof(Elf64_Ehdr));
-  return !header.empty() && header[0].e_machine == EM_X86_64;
+  const auto header = sections.file.header();
+  return header && header->e_machine == EM_X86_64;
 }
 
 }  // namespace

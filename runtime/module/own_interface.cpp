@@ -13,6 +13,7 @@
 #include <span>
 #include <string_view>
 
+#include "runtime/module/elf_file.hpp"
 #include "runtime/module/module_image.hpp"
 
 namespace softtpu {
@@ -43,13 +44,11 @@ class PrivateBytes {
 class Tables {
  public:
   explicit Tables(std::span<std::uint8_t> file) : file_(file) {
-    const auto* header = at<Elf64_Ehdr>(0);
-    if (header == nullptr) return;
-    for (unsigned i = 0; i < header->e_phnum; ++i) {
-      const auto* part = at<Elf64_Phdr>(header->e_phoff + i * sizeof(Elf64_Phdr));
-      if (part == nullptr) return;
-      if (part->p_type == PT_LOAD) loaded_.push_back(*part);
-      if (part->p_type == PT_DYNAMIC) read_dynamic(part->p_offset, part->p_filesz);
+    const auto segments = ElfFile(file).segments();
+    if (!segments) return;
+    for (const Elf64_Phdr& part : *segments) {
+      if (part.p_type == PT_LOAD) loaded_.push_back(part);
+      if (part.p_type == PT_DYNAMIC) read_dynamic(part.p_offset, part.p_filesz);
     }
   }
 
