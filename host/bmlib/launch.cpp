@@ -94,6 +94,11 @@ bm_status_t launch_network(bm_handle_t handle, std::vector<NetworkPart> parts, b
   return launch(function, *h, std::move(what), wait ? Wait::kUntilFinished : Wait::kUntilQueued);
 }
 
+std::uint64_t global_memory_start(bm_handle_t handle) {
+  const std::shared_ptr<Handle> h = find_handle("tpu_kernel_launch_sync", handle);
+  return h == nullptr ? 0 : h->device().info().global_start;
+}
+
 bm_status_t sync(const char* function, bm_handle_t handle) {
   const std::shared_ptr<Handle> h = find_handle(function, handle);
   if (h == nullptr) return BM_ERR_DEVNOTREADY;

@@ -172,6 +172,8 @@ class Network {
   void describe(Description& to, bool inputs);
 };
 
+// What the interface cannot say of a tensor is an error.
+Result<void> check_tensor(const bmodel::Tensor& tensor);
 // The extents of a tensor of the file as the interface has them.
 bm_shape_t to_shape(const std::vector<std::uint64_t>& extents);
 std::string to_text(const bm_shape_t& shape);
