@@ -137,7 +137,7 @@ bool overlap(const Chip& chip, const NamedRange& low, const NamedRange& high) {
   return !reserved && high.range.start - low.range.start < low.range.bytes;
 }
 
-// All memories, those that further cores are told of among them.
+// All memories, among them those whose addresses further cores get.
 std::vector<NamedRange> places_of(const Chip& chip) {
   std::vector<NamedRange> places = {
       {"local_mem", chip.local_mem}, {"static_mem", chip.static_mem}, {"global_mem", chip.global_mem}};
@@ -169,7 +169,7 @@ void check_map(Reader& reader, const Chip& chip) {
                                          low.range.start, low.range.start + low.range.bytes));
 }
 
-// Every core has places of its own as far as the map has room; else all cores are told core 0's place of that memory.
+// Every core has addresses of its own as far as the map has room; else all cores get core 0's address of that memory.
 void fit_core_steps(Chip& chip) {
   const std::uint64_t l2_step = std::exchange(chip.l2_core_step, 0);
   if (find_overlap(chip, places_of(chip))) chip.local_core_step = 0;

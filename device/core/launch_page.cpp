@@ -18,7 +18,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Who arrives soon is seen without a sleep, where every core can have a processor.
+// A core that arrives within this time is seen without a sleep, where every core can have a processor.
 constexpr std::chrono::nanoseconds kSpin{3000};
 // A holder of the lock that was ended never gives it back; the launch is over then.
 constexpr long kLockLookNs = 20'000'000;

@@ -1,5 +1,5 @@
-// Who owns which bytes of local memory, and when: a block is what one command writes, alive from that write to its last
-// use.
+// Which command owns which bytes of local memory, and when: a block is what one command writes, alive from that write
+// to its last use.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct LocalBlock {
   std::uint32_t begin = 0, end = 0;
   int first_npu = 0, npus = 0;
   double from_us = 0, to_us = 0;
-  std::size_t call = 0;   // who wrote it first: an index into the launch's calls
+  std::size_t call = 0;   // that wrote it first: an index into the launch's calls
   std::string operand;    // "dst [1, 64, 28, 28] fp16"
   bool overlaps = false;  // another block took some of its bytes before its last use
 

@@ -168,7 +168,7 @@ Result<std::vector<std::uint8_t>> expand(const InstructionSet& set, const Instru
 
 Result<std::vector<Instruction>> read_stream(const InstructionSet& set, Unit unit, Bytes bytes) {
   std::vector<Instruction> instructions;
-  // Few instructions have less than 32 bytes; what a file of any size claims is not believed.
+  // Few instructions have less than 32 bytes. A file may be of any size, so the memory that it asks for has a limit.
   instructions.reserve(std::min<std::size_t>(bytes.size() / 32 + 1, 1 << 14));
   for (std::uint64_t offset = 0;;) {
     if (!set.has_end() && offset == bytes.size()) return instructions;

@@ -41,7 +41,7 @@ Bytes digest_of(std::span<const std::uint8_t> bytes) {
   return digest;
 }
 
-// With its own digest behind it.
+// The header's bytes, and behind them their digest.
 Bytes encode(const Header& header) {
   Bytes out;
   wire::append(out, header);

@@ -25,7 +25,7 @@ class CoreClocks {
 
   // The core comes to a meeting at `us`, and has used DDR for `ddr_us` since the last meeting of all cores.
   void arrive(int barrier, int count, double us, double ddr_us);
-  // When those who have met go on.
+  // When the cores that have met go on.
   double barrier(int barrier);
   void send(int message, double us);
   double received(int message);

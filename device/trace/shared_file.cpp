@@ -66,7 +66,7 @@ Result<std::unique_ptr<SharedFile>> SharedFile::create(const char* setting, cons
                  fmt::format("{}: \"{}\" cannot be written: {}.", setting, path, std::strerror(errno))};
   }
   if (content == Content::kJsonArray && size_of_file(fd.get()) == 0) {
-    static_cast<void>(write_at(fd.get(), kEmptyArray, 0));  // what fails here fails again where it is told
+    static_cast<void>(write_at(fd.get(), kEmptyArray, 0));  // what fails here fails again in a write that reports it
   }
   return std::unique_ptr<SharedFile>(new SharedFile(setting, std::move(fd)));
 }

@@ -123,7 +123,7 @@ void tpu_sdma_send_msg(int msg_id, int wait_cnt) {
 void tpu_sdma_wait_msg(int msg_id, int send_cnt) {
   message(Op::tpu_sdma_wait_msg, ControlAction::kWaitMessage, msg_id, send_cnt);
 }
-// Ports of VSDMA are not told apart.
+// All ports of VSDMA are one.
 void tpu_vsdma_send_msg(int msg_id, int wait_cnt, int) {
   message(Op::tpu_vsdma_send_msg, ControlAction::kSendMessage, msg_id, wait_cnt);
 }

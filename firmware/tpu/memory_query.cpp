@@ -65,7 +65,7 @@ void* tpu_local_mem_addr_unified(local_addr_t addr) {
 void* tpu_l2_sram_addr(l2_sram_addr_t told) {
   const Call call(Op::tpu_l2_sram_addr);
   const std::uint64_t addr = call.shared_address(told);
-  // Behind the end that a kernel is told of commands may reach on some chips, pointers may not (golden bm1688/sync).
+  // On some chips commands may reach behind the end that kernels ask for, pointers may not (golden bm1688/sync).
   MemoryRange l2 = call.chip().l2_sram;
   if (call.chip().has(Quirk::kOpenL2End)) l2.bytes = call.chip().l2_usable;
   if (!call.inside("address", addr, l2, "L2 SRAM")) return nullptr;

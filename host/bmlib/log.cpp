@@ -68,9 +68,9 @@ bm_status_t fail(const char* function, const Error& error, bool of_launch) {
 
 bm_status_t no_feature(const char* function, const char* reason) {
   static std::mutex mutex;
-  static std::set<std::string_view> told;
+  static std::set<std::string_view> reported;
   const std::lock_guard lock(mutex);
-  if (told.insert(function).second)
+  if (reported.insert(function).second)
     fail(function, BM_ERR_NOFEATURE, std::string("the emulator has no such feature: ") + reason);
   return BM_ERR_NOFEATURE;
 }

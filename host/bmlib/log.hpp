@@ -34,7 +34,7 @@ bm_status_t not_supported(const char* function, const std::string& reason);
 
 void log_verbose(const char* function, const std::string& text);
 
-// The outcome of a copy: as to_status(); the device's checks hear of a refused one.
+// The outcome of a copy: as to_status(). A refused one is passed on to the device's checks.
 bm_status_t end_copy(const char* function, DeviceClient& device, const Result<void>& result);
 
 // BM_SUCCESS, or the error logged and turned into a status.

@@ -12,7 +12,7 @@ namespace {
 
 using Digest = std::vector<std::uint8_t>;
 
-// A handle of our own for each device, so that shared memory outlives the handles of those who share it.
+// A handle of our own for each device, so that shared memory outlives the handles of the runtimes that share it.
 struct Shared {
   bm_handle_t handle = nullptr;
   DeviceMemory memory;

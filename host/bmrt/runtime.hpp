@@ -35,13 +35,13 @@ class Runtime {
   // Constants stay on the device.
   void unload();
 
-  // Threads whose launches are told apart by a number.
+  // Threads, each with a number that its launches carry.
   void prepare_thread(std::uint64_t index);
   bool is_prepared(std::uint64_t index) const;
 
   std::atomic<std::uint32_t> flags{BM_RUNTIME_AUTO};
   std::atomic<bool> static_parts{false};      // parts that cannot run are left out
-  std::string firmware = firmware_setting();  // who walks dynamic parts (Walkers)
+  std::string firmware = firmware_setting();  // what walks dynamic parts (Walkers)
   Network::Show show;                         // empty: networks are not shown
   struct Map {
     std::string network;

@@ -36,7 +36,7 @@ struct LoadedWalkers {
   std::map<std::string, std::weak_ptr<WalkerModule>> libraries;  // by path
 };
 
-// Who walks the lists of one file.
+// The firmware that walks the lists of one file.
 class Walkers {
  public:
   // `choice`: empty, "none" (softtpu's own layers alone), "file" (the file's own firmware for every part), or the path

@@ -109,7 +109,7 @@ class DeviceClient {
   // streaming.
   Result<void*> map(std::uint64_t address, std::uint64_t bytes);
   // A mapping of its own, which stays valid until munmap() of these bytes whatever becomes of device and memory. Starts
-  // on a page: `into_page` gets how far in the address lies. The device's checks are not told.
+  // on a page: `into_page` gets how far in the address lies. Without a note to the device's checks.
   Result<void*> map_alone(std::uint64_t address, std::uint64_t bytes, std::uint64_t& into_page);
   // The program can have written there without a call, for the device's checks.
   Result<void> note_mapped(std::uint64_t address, std::uint64_t bytes);

@@ -1,4 +1,4 @@
-// DeviceClient: launches, streams, what the device's checks are told, and what the device says of itself.
+// DeviceClient: launches, streams, notes to the device's checks, and figures of the device.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -75,7 +75,7 @@ bool has_bias(const char* function, const ConvBlock& block, bool wanted) {
   return false;
 }
 
-// The buffers of one call. Inputs and outputs are told apart by the callers.
+// The buffers of one call. Callers know which are inputs and which are outputs.
 struct Buffer {
   const char* name;
   const void* data;

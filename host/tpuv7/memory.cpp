@@ -87,7 +87,7 @@ Result<void> carry_out(DeviceClient& device, const Copy& copy) {
   return {};
 }
 
-// The device's checks hear of a refused copy.
+// A refused copy is passed on to the device's checks.
 Result<void> carry_out_and_tell(const std::string& function, DeviceClient& device, const Copy& copy) {
   auto done = carry_out(device, copy);
   if (!done && done.error().kind == ErrorKind::kUsage) device.note_refused_copy(function + ": " + done.error().text);

@@ -44,9 +44,9 @@ tpuRtStatus_t to_status(const char* function, const Result<void>& result, bool o
 
 tpuRtStatus_t no_feature(const char* function, const char* reason) {
   static std::mutex mutex;
-  static auto& told = *new std::set<std::string_view>;
+  static auto& reported = *new std::set<std::string_view>;
   const std::lock_guard lock(mutex);
-  if (told.insert(function).second)
+  if (reported.insert(function).second)
     fail(function, tpuRtErrNoFeature, std::string("the emulator has no such feature: ") + reason);
   return tpuRtErrNoFeature;
 }

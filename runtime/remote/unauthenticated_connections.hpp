@@ -1,4 +1,4 @@
-// The connections that have not shown a token yet: who of them makes room when there are too many. Not thread-safe.
+// The connections that have not shown a token yet: which of them makes room when there are too many. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ class UnauthenticatedConnections {
 
   void add(const std::string& address, void* visitor);
   void remove(const std::string& address, void* visitor);
-  // Who has to go before another one of this address may come; nullptr: there is room.
+  // The one to close before another one of this address may come; nullptr: there is room.
   void* next_to_evict(const std::string& address) const;
   std::size_t size() const { return count_; }
 

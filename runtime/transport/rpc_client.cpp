@@ -45,7 +45,7 @@ Result<RpcReply> RpcClient::exchange(std::uint64_t request, const Bytes& frame, 
     if (broken_) return *broken_;
     waiting_.emplace(request, &mine);
   }
-  // Also when memory for a part of the way is missing: `mine` is of this call alone.
+  // Also when there is no memory for what follows: `mine` ends with this call.
   const auto end = [&] {
     waiting_.erase(request);
     // The reading thread has its answer: another one that waits takes over.
@@ -87,8 +87,8 @@ Result<Received> RpcClient::receive_for(const Waiting& mine) {
 }
 
 void RpcClient::ask_for_interrupt(std::unique_lock<std::mutex>& lock, Waiting& mine, bool at_once) {
-  // Who is asked may wait for another thread, and that one for an answer that only this thread reads: without need it
-  // is not asked then.
+  // The handler that is asked may wait for another thread, and that one for an answer that only this thread reads: it
+  // is then asked only where it has to be.
   const bool others_wait = waiting_.size() > 1 && !at_once;
   if (mine.give_up_at || mine.interrupt == nullptr || others_wait) return;
   lock.unlock();

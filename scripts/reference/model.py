@@ -33,7 +33,7 @@ MOST_SIBLINGS = 9   # of a larger family only the neighbours are named
 
 
 class Wrong(Exception):
-    """What a reader of the sources has to be told."""
+    """An error in the sources of the reference."""
 
 
 def all_prototypes():

@@ -1,4 +1,4 @@
-// Launches on several cores: who they are, how they meet, and what becomes of the others when one fails.
+// Launches on several cores: their numbers, barriers and messages, and what becomes of the others when one fails.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

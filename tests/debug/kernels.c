@@ -48,7 +48,7 @@ int spins(const void* raw) {
 }
 TPUKERNEL_FUNC_REGISTER(spins)
 
-/* The compiler puts this into its caller, whatever it is told about speed. */
+/* The compiler puts this into its caller at every level of optimisation. */
 __attribute__((always_inline)) static inline void add_at(local_addr_t out, const dim4* shape) {
   tpu_bdc_fp_add(out, 0x0000, 0x4000, shape, NULL, NULL, NULL, DT_FP32); /* in the helper */
 }

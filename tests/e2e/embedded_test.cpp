@@ -68,7 +68,8 @@ TEST(Embedded, SurvivesKernelsThatKillTheirCore) {
   EXPECT_THAT(output, HasSubstr("kernel \"e2e_exit\" on core 0 called exit(7)"));
   EXPECT_THAT(output, HasSubstr("kernel \"e2e_stack\" on core 0 needs more stack than the 64 MiB"));
   const auto first = output.find("kernel \"e2e_stack\"");
-  EXPECT_EQ(output.find("kernel \"e2e_stack\"", first + 1), std::string::npos) << "a crash is told once: " << output;
+  EXPECT_EQ(output.find("kernel \"e2e_stack\"", first + 1), std::string::npos)
+      << "a crash is reported once: " << output;
 }
 
 TEST(Embedded, GoesWhenTheProgramIsKilled) {

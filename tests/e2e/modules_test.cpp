@@ -263,7 +263,7 @@ TEST_F(Modules, SyncGivesTheFirstFailureSinceTheLastOne) {
   EXPECT_EQ(tpu_kernel_sync(handle_), BM_ERR_FAILURE);
   EXPECT_THAT(logged(), HasSubstr("e2e_segv"));
   EXPECT_THAT(logged(), testing::Not(HasSubstr("e2e_abort")));
-  EXPECT_EQ(tpu_kernel_sync(handle_), BM_SUCCESS) << "told once";
+  EXPECT_EQ(tpu_kernel_sync(handle_), BM_SUCCESS) << "reported once";
   EXPECT_EQ(word(0), 3) << "the launches after a failure run";
   EXPECT_EQ(word(3), 3);
 }

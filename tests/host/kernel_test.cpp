@@ -242,7 +242,7 @@ TEST_F(Kernels, SyncReturnsTheFirstFailureSinceTheLast) {
   ASSERT_EQ(okkernel_launch_async(handle_, "fault_kernel", nullptr, 0), BM_SUCCESS);
   ASSERT_EQ(okkernel_launch_async(handle_, "append_kernel", args(0, 2), kSize), BM_SUCCESS);
   EXPECT_REFUSED(okkernel_sync(handle_), BM_ERR_FAILURE, "okkernel_sync", "1 + 1 == 3");
-  EXPECT_EQ(okkernel_sync(handle_), BM_SUCCESS) << "told once";
+  EXPECT_EQ(okkernel_sync(handle_), BM_SUCCESS) << "reported once";
   EXPECT_EQ(words()[0], 2) << "launches after a failed one run";
 }
 

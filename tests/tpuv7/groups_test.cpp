@@ -176,7 +176,7 @@ TEST_F(EightCores, LocalMemoryAndL2KeepTheirContentsBetweenLaunches) {
   EXPECT_THAT(std::vector<int>(all.begin(), all.begin() + 6), ElementsAre(100, 100, 101, 100, 102, 100));
 }
 
-// Observed: a failure of one core ends the program; here it is the launch's, told once, and the next launch works.
+// Observed: a failure of one core ends the program; here it is the launch's, reported once, and the next launch works.
 TEST_F(EightCores, AFailureOfOneWorkitemIsTheLaunchs) {
   rt_param_t param = args(5);
   EXPECT_REFUSED(tpuRtKernelLaunch(module_, "one_fails", &param, sizeof param, 1, 8, stream_), tpuRtErrFailure,

@@ -166,7 +166,7 @@ TEST_F(Rt, FailuresInKernelsAreStatuses) {
     EXPECT_EQ(launch("append", 1), tpuRtSuccess) << kernel;
     EXPECT_EQ(queue(kernel, 7), tpuRtSuccess);
     EXPECT_REFUSED(tpuRtStreamSynchronize(stream_), tpuRtErrFailure, "tpuRtStreamSynchronize", text);
-    EXPECT_EQ(tpuRtStreamSynchronize(stream_), tpuRtSuccess) << "told once";
+    EXPECT_EQ(tpuRtStreamSynchronize(stream_), tpuRtSuccess) << "reported once";
   }
   EXPECT_THAT(appended(), ElementsAre(1, 1, 1, 1));
 }

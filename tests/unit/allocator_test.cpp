@@ -74,7 +74,7 @@ TEST(Allocator, NeverOverlapsUnderRandomUse) {
   }
 }
 
-// Best fit, told by looking at every hole.
+// Best fit, computed by looking at every hole.
 std::optional<std::uint64_t> best_place(const std::map<std::uint64_t, std::uint64_t>& live, std::uint64_t need,
                                         std::uint64_t end) {
   std::uint64_t at = kStart, best = 0, best_bytes = UINT64_MAX;

@@ -1,4 +1,4 @@
-// Chip descriptions: the built-in ones, and what a wrong one is told.
+// Chip descriptions: the built-in ones, and the errors of wrong ones.
 #include "device/chip/chip.hpp"
 
 #include <gmock/gmock.h>
@@ -153,7 +153,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{"/l2_sram/core_step", 4096, "\"core_step\" is 4096, less than the memory's"},
                     Wrong{"/timing", 3, "\"timing\" is not an object"}));
 
-// BM1688's cores are told of places of their own for local memory and L2; so many cores have no room in its map.
+// BM1688's cores have addresses of their own for local memory and L2; so many cores have no room in its map.
 TEST(ChipDescription, WithMoreCoresThanTheMapHasRoomForTellsAllOfCoreZerosPlaces) {
   const auto two = parse_chip(R"({"base": "bm1688", "name": "two"})", "mine.json");
   ASSERT_TRUE(two) << two.error().text;

@@ -102,7 +102,7 @@ TEST_F(CoreMail, IsEmptyForACoreThatBegins) {
   EXPECT_TRUE(next.find(5));
 }
 
-// Forty cores share 32 bits: who has nothing sleeps on, who has something wakes.
+// Forty cores share 32 bits: a core without items sleeps on, one with items wakes.
 TEST_F(CoreMail, WakesAllCoresThatHaveSomethingAtOnce) {
   std::vector<std::thread> cores;
   for (const int core : {0, 1, 31, 39}) {

@@ -1,4 +1,4 @@
-// The file of a kept launch: what goes in comes out, and nothing damaged is believed.
+// The file of a kept launch: what goes in comes out, and what is damaged is refused.
 #include "device/record/launch_record.hpp"
 
 #include <gmock/gmock.h>
@@ -59,7 +59,7 @@ class Record : public testing::Test {
     return text.str();
   }
 
-  // The reader's complaint about these bytes; empty: it believes them.
+  // The reader's error about these bytes; empty: it takes them.
   std::string complaint(const std::string& bytes) const {
     std::ofstream(path_, std::ios::binary) << bytes;
     const auto record = read_launch_record(path_);

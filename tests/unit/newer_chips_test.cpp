@@ -257,7 +257,7 @@ TEST(NewerChips, KeepTheSignOfSumsThatGoFarToTheLeft) {
   EXPECT_EQ(result(3, 1), 6);
 }
 
-// Core 1 finds its memories where it is told that they lie, and where core 0 finds them.
+// Core 1 finds its memories at the addresses that it gets, and where core 0 finds them.
 TEST(NewerChips, TellEachCoreWhereItsMemoriesLie) {
   TestDevice device("bm1688");
   Core core(device.memories(), 1);

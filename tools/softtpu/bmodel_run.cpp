@@ -150,7 +150,7 @@ Result<void> check_sizes(const bmodel::Stage& stage) {
   return {};
 }
 
-// Of an array for one of the tensors, whatever type its elements are of.
+// The size of the largest array for one of the tensors: its elements may be of any type.
 std::uint64_t most_bytes(const std::vector<bmodel::Tensor>& tensors) {
   constexpr std::uint64_t kWidest = 8;
   std::uint64_t most = 0;

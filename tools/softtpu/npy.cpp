@@ -54,7 +54,7 @@ bool write_private(const std::string& path, const std::string& contents) {
   return good;
 }
 
-// Of an earlier array, which would speak of this one.
+// Removes the note of an earlier array of this name, which would be read as one of the new array.
 void remove_note(const std::string& path) {
   std::ifstream file(path);
   std::string start(std::strlen(kNoteFormat) + 16, '\0');

@@ -121,8 +121,8 @@ Error wrong_size(const std::string& name, std::uint64_t made, std::uint64_t has)
   return bad(name, fmt::format("its shape makes {} bytes, the file has {}", made, has));
 }
 
-// Reads the header before all else: what an archive claims is not believed, and nothing is inflated that no array
-// needs.
+// Reads the header before all else: the sizes that an archive claims are checked, and nothing is inflated that
+// no array needs.
 Result<NumpyArray> read_entry(zip_t* archive, zip_uint64_t index, const std::string& name, std::uint64_t most_bytes) {
   zip_stat_t stat;
   if (zip_stat_index(archive, index, 0, &stat) != 0) return bad(name, zip_strerror(archive));

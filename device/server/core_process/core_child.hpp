@@ -106,7 +106,7 @@ class CoreChild {
   CoreProcess process_;
   std::optional<Error> end_reason_;
   int idle_deaths_ = 0;  // in a row, without an item to blame
-  bool woken_ = false;   // has been stopped while it had nothing to do, and was told to go on
+  bool woken_ = false;   // has been stopped while it had nothing to do, and was continued
 };
 
 }  // namespace softtpu

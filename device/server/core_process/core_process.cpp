@@ -53,7 +53,7 @@ std::optional<Note> receive_note(int channel, int wait_ms) {
   return got;
 }
 
-// Two ends of a channel of whole messages; the first one learns who sends.
+// Two ends of a channel of whole messages; the first one gets the sender's process number.
 Result<std::pair<UniqueFd, UniqueFd>> make_channel() {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)

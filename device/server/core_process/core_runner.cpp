@@ -134,7 +134,7 @@ class CoreRunner {
   Result<Received> receive_next() {
     // The next launch comes by way of a server that wants the processor, and so do the other cores.
     const bool looks = core_.place().page == nullptr;
-    // A server that waits for an item has been told (work). How far the work is, it learns when this core sleeps.
+    // A server that waits for an item has its report (work). Of other items it gets one before this core sleeps.
     const bool found = rings_ && looks && look_into_ring();
     if (!found && !report_to_sleep()) return Received::kEnd;
     if (rings_) return wait_for_doorbell(looks);
@@ -158,8 +158,8 @@ class CoreRunner {
 
   Result<Received> wait_for_doorbell(bool looks) {
     if (!has_news() && looks) {
-      // What comes through a socket is quicker on a busy machine: the system lets the server make room for who is
-      // woken.
+      // On a busy machine an item through the socket is quicker: Linux gives the process that is woken through it the
+      // processor of its waker.
       status_.listens = true;
       auto received = has_news() ? Received::kNothing : receive(socket_.get(), buffer_, true);
       status_.listens = false;
@@ -381,7 +381,8 @@ class CoreRunner {
     return false;
   }
 
-  // What a sanitizer reported without ending what ran. Who may change the process may have written to its file as well.
+  // What a sanitizer reported without ending what ran. What may change the process may have written to its file as
+  // well.
   void pass_on_reports(const std::string& who, bool may_change_process) {
     if (!takes_reports_) return;
     const std::string text = sanitizer_output_.take();

@@ -1,6 +1,6 @@
 // What a core tells its server without a message: a mapping that both have, between guard areas. The server reads it
 // when a core has died or hangs. A kernel's wild write may have been there: numbers are checked before they are
-// believed, and the commands are looked at by a symbolizer, never by the server.
+// used, and the commands are read by a symbolizer, never by the server.
 #pragma once
 
 #include <array>

@@ -159,7 +159,7 @@ void share_processors(int cores) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   reset_signals();
   enlarge_first_stack();
-  // Who takes images of the memories does so through their files.
+  // Images of the memories are taken through their files.
   const bool takes_images = setup.observers.recorder != nullptr || setup.observers.compares_runs();
   close_connections({socket.get(), setup.report_file}, takes_images);
   unmap_what_is_others(setup);

@@ -17,7 +17,7 @@ struct Confinement {
 };
 
 // What the core, before it begins, and the supervisor tell the server through their channel, each in a message of its
-// own. The system adds who it is that sends (SCM_CREDENTIALS).
+// own. The system adds the sender's process number (SCM_CREDENTIALS).
 enum class SupervisorNote : int { kCoreIsHere = 1, kReady, kFailed, kCoreEnded };
 struct SupervisorMessage {
   SupervisorNote note{};

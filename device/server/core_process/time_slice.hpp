@@ -1,5 +1,5 @@
 // How long the system lets a thread run before others have their turn (its slice), which does not change how much of
-// the processor it gets. Who has a short one and was asleep goes before those with longer ones as soon as it is woken.
+// the processor it gets. A thread with a short one that wakes up goes before those with longer ones at once.
 // Linux has such slices from 6.12 on; older systems ignore the request.
 #pragma once
 

@@ -47,7 +47,7 @@ _Unwind_Reason_Code add_frame(_Unwind_Context* context, void* data) {
   if (!walk.collecting) return _URC_NO_REASON;
   // A return address belongs to the instruction after the call.
   const std::uint64_t place = interrupted != 0 || address == 0 ? address : address - 1;
-  // Calls from the same place, one in the other, are told once.
+  // Nested calls from the same place are one frame, with their number.
   if (record->frame_count > 0 && record->frames[record->frame_count - 1].address == place) {
     ++record->frames[record->frame_count - 1].count;
   } else {

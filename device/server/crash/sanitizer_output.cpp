@@ -69,7 +69,7 @@ std::vector<std::string> telling_lines(const std::string& text) {
   return lines;
 }
 
-// UBSan's runtime begins with its first report, and opens standard error then, whatever it was told before. So it gets
+// UBSan's runtime begins with its first report, and opens standard error then, whatever was set before. So it gets
 // one to report that is never shown; not when the environment has it end the process at the first.
 void begin_reporting(void* runtime) {
   const char* options = std::getenv("UBSAN_OPTIONS");

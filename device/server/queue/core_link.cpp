@@ -348,7 +348,7 @@ bool CoreLink::on_finding(const Frame& frame) {
   return true;
 }
 
-// What the status page says is finished. A kernel may have written there, so it is believed only where it can be true.
+// What is finished, by the status page. A kernel may have written there: a number that cannot be true counts as none.
 std::uint64_t CoreLink::completed_items() const {
   const CoreProgress* known = child_.progress();
   if (known == nullptr) return 0;
@@ -499,7 +499,7 @@ void CoreLink::send_again(BlockQueue<CoreItem> unfinished) {
     items_.push_back(std::move(item));
     send(items_.back());
   }
-  // Who waits for one of them knows it by its old number.
+  // A caller that waits for one of them has its old number.
   child_.status().flush_through = last_number_;
   for (CoreItem& item : dropped) {
     if (item.dropped) {

@@ -52,8 +52,9 @@ std::string CoreWatchdog::judge(const CoreItem& item, pid_t core) {
   const bool runs = item.number == seen_running_;
   const bool in_group = item.group && runs;
   // The core that failed may take its time to say how.
-  const bool told = in_group && same_item_ && item.group->is_over() && !item.group->is_culprit(item.workitem);
-  over_ms_ = told ? over_ms_ + kProgressStepMs : 0;
+  const bool ended_elsewhere =
+      in_group && same_item_ && item.group->is_over() && !item.group->is_culprit(item.workitem);
+  over_ms_ = ended_elsewhere ? over_ms_ + kProgressStepMs : 0;
   // The core that the others wait for has the limits.
   const bool waits = in_group && item.group->waits(item.workitem);
   if (waits) still_ms_ = 0;

@@ -1,4 +1,4 @@
-// CoreWatchdog: sees that a core hangs. It is told from time to time what the core's status page says, keeps count of
+// CoreWatchdog: sees that a core hangs. From time to time it gets what the core's status page says, keeps count of
 // how long nothing has changed, and judges what the core works on. It ends nothing itself.
 #pragma once
 

@@ -203,8 +203,8 @@ bool LaunchQueue::dispatch_one(const std::shared_ptr<Client>& client) {
     const std::uint64_t cores = cores_of(next);
     const bool in_order = (stream->sent == 0 || stream->last_cores == cores) && (!is_group || !free_pages_.empty());
     const std::size_t window = window_of(seconds_of(key_of(next)));
-    // Who finds too much ahead of a launch is the next that this core serves: a client of short kernels, which may be
-    // given many ahead, would else fill every place before it.
+    // The first client whose launch finds no room at this core is the next that it serves: a client of short kernels,
+    // which may send many ahead, would else take each place that becomes free.
     const Client*& first = first_in_line_[core];
     const bool in_line = first == nullptr || first == client.get();
     if (!in_order || !in_line || sent_[core] >= window + cores_[core]->withheld()) {

@@ -1,4 +1,4 @@
-// What a client of a shared device is told of its findings. They wait here for the next answer that the client gets, so
+// The findings that a client of a shared device gets. They wait here for the next answer that the client gets, so
 // that a client gets only as many as it reads; repeats are counted meanwhile. Lives on the server's
 // thread.
 #pragma once

@@ -21,7 +21,7 @@ namespace {
 
 // Given back within a third of a millisecond.
 constexpr std::int64_t kSmallBytes = 4 << 20;
-// So long a file is kept, that the sender and those it speaks for are not the last to close it.
+// How long a file is kept at least: the server and its cores close theirs meanwhile, so that none of them is the last.
 constexpr useconds_t kKeptUs = 50'000;
 constexpr int kNice = 10;
 

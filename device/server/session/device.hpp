@@ -55,7 +55,7 @@ class Device {
 
   std::uint32_t next_module() { return ++last_module_; }
   std::uint32_t next_function() { return ++last_function_; }
-  // The same for every core, within the limits of launches. The owner is whom CoreLink::abandon() knows.
+  // The same for every core, within the limits of launches. The owner is that of CoreLink::abandon().
   void load(std::uint32_t module, const std::string& name, const UniqueFd& image, const void* owner,
             CoreLink::Loaded answer);
   void unload(std::uint32_t module, const void* owner, CoreLink::Answered answer);

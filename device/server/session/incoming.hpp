@@ -12,7 +12,7 @@
 
 namespace softtpu {
 
-// Longer messages are taken like this; others of that length do not exist.
+// From this length on, Write and LoadModule are received in pieces; no other message may be as long.
 inline constexpr std::size_t kLongMessageBytes = 128 << 10;
 
 struct Incoming {

@@ -37,7 +37,7 @@ class Session : public std::enable_shared_from_this<Session> {
     std::function<void(msg::StatReply&, const Device&)> add_clients;
     ClientShares shares;
     bool is_ending = false;           // takes no more launches
-    std::size_t most_findings = 100;  // that a client is told of
+    std::size_t most_findings = 100;  // that a client gets
   };
 
   Session(Host& host, UniqueFd socket, pid_t pid);

@@ -97,7 +97,7 @@ int serve(const Settings& settings, const ServeOptions& options, int ready) {
   std::signal(SIGXFSZ, SIG_IGN);
   survive_shared_memory_faults();
   if (auto good = GatewayLink::check(options.gateway); !good) return report(good.error());
-  // Who comes and what is loaded is worth a line in a server that others use.
+  // A server that others use logs its remote clients and the modules that are loaded.
   if (std::getenv("SOFTTPU_LOG") == nullptr) set_log_level(LogLevel::kInfo);
   if (options.socket.empty()) {
     if (auto folder = make_private_folder(runtime_folder()); !folder) return report(folder.error());
@@ -259,7 +259,7 @@ extern "C" int softtpu_device_main(int argc, char** argv) {
   if (possible) possible = preload(*settings, argv);
   if (!possible) {
     if (!embedded) return report(possible.error());
-    // The program waits for the first process, and hears the reason from another.
+    // The program waits for the first process to end, and gets the reason from another one.
     if (::fork() == 0) refuse(UniqueFd(kEmbeddedFd), possible.error());
     return 0;
   }

@@ -1,5 +1,5 @@
-/* Opens devices (one, or as many as it is told) and prints how long that took (ms), then waits for the end of its
- * input, so that the caller can look at them. */
+/* Opens devices (one, or as many as its argument says) and prints how long that took (ms), then waits for the end of
+ * its input, so that the caller can look at them. */
 #include <bmlib_runtime.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -328,7 +328,7 @@ CORES_KERNEL(ok_cores_nobody_waits) {
   if (IS(0)) tpu_gdma_wait_msg(70, 1);
 }
 
-// Sent for as many as there are cores, the sender included, who does not wait.
+// Sent for as many as there are cores, the sender included, which does not wait.
 // cores 4
 CORES_KERNEL(bug_cores_one_wait_too_few) {
   UNUSED(args);
@@ -429,7 +429,7 @@ CORES_KERNEL(ok_cores_barrier_of_two) {
   if (IS(0)) STORE(args->scratch, BANK(0), row);
 }
 
-// Who stores last depends on which core comes first.
+// Which core stores last depends on which one comes first.
 // options --schedules=8 --check=memory
 // cores 2
 CORES_KERNEL(bug_cores_who_is_last) {

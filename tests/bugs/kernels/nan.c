@@ -4,7 +4,7 @@
 #define FILL(dst, value) tpu_bdc_set_C(dst, (scalar_t){.f32 = (value)}, &kWhole, NULL, DT_FP32)
 #define MULTIPLY(dst, x, y) tpu_bdc_fp_mul(dst, x, y, &kWhole, NULL, NULL, NULL, DT_FP32)
 
-// A NaN is told where it begins, not where it goes.
+// A NaN is reported where it begins, not where it goes.
 // options --check=all,nan
 KERNEL(bug_zero_by_zero) {
   FILL(BANK(0), 0);

@@ -91,7 +91,7 @@ KERNEL(ok_sdma_goes_on) {
   tpu_sdma_poll();
 }
 
-// Who waits for SDMA inside a section may use what it has written, and only that.
+// A kernel that waits for SDMA inside a section may use what SDMA has written, and only that.
 KERNEL(bug_wait_for_the_other_engine) {
   SDMA(args->scratch, args->b);
   tpu_sdma_poll();

@@ -77,7 +77,7 @@ static void work_for(const void* args) {
 }
 TPUKERNEL_FUNC_REGISTER(work_for)
 
-/* Core 0 sends to all others, who answer it. `count` rounds, each with two messages of its own. */
+/* Core 0 sends to all others, which answer it. `count` rounds, each with two messages of its own. */
 static void messages(const void* args) {
   const param_t* param = (const param_t*)args;
   const int me = tpu_core_index(), cores = tpu_core_num();
@@ -176,7 +176,7 @@ static void breaks_a_rule(const void* args) {
   const dim4 shape = {1, tpu_core_index() == param->value ? 0 : 1, 1, 1};
   tpu_bdc_fp_add(0, 64, 128, &shape, NULL, NULL, NULL, DT_FP32);
   tpu_sync_all();
-  /* Not before it is told: nothing else would end it. */
+  /* It goes on only with the message: nothing else would end it. */
   while (tpu_core_index() != param->value) tpu_poll();
 }
 TPUKERNEL_FUNC_REGISTER(breaks_a_rule)

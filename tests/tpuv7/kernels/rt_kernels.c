@@ -33,7 +33,7 @@ TPUKERNEL_FUNC_REGISTER(count_runs)
 void last_word(const void* args) { words_of(args)[0] = ((const int*)args)[value_of(args) / 4 - 1]; }
 TPUKERNEL_FUNC_REGISTER(last_word)
 
-// Thirty-two words for each workitem of each group: who it is, and what it sees of its arguments.
+// Thirty-two words for each workitem of each group: its numbers, and what it reads of its arguments.
 void place(const void* args, unsigned int size) {
   enum { kWords = 32, kMostWorkitems = 8 };
   static int runs = 0;

@@ -189,7 +189,7 @@ TEST_F(Elementwise, NotSignAndRoundMatchTheReference) {
 TEST_F(Elementwise, MacAndParametersMatchTheReference) {
   for (int trial = 0; trial < 20; ++trial) {
     const Dtype f32 = Dtype::kFp32;
-    // dst is read too: it is the third source here, and the kernel is told to write there.
+    // dst is read too: it is the third source here, and the kernel writes there.
     check(
         "fp32_mac", f32, {f32, f32, f32}, Layouts::kAlignedApart,
         [&](const CallOperand& dst, const std::vector<CallOperand>& src, const dim4* shape) {

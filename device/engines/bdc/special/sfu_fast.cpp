@@ -31,7 +31,7 @@ struct AnyNan : HalfArithmetic {};
 
 HWY_INLINE bool has_nan(FloatVector value) { return !hn::AllFalse(Floats(), is_nan(value)); }
 
-// The result by quick arithmetic, or once more by the unit's when a NaN has to be told from others.
+// The result by quick arithmetic, or once more by the unit's when it matters which NaN it is.
 template <class Unit, class Compute>
 HWY_INLINE FloatVector settled(Compute compute) {
   const auto quick = compute(AnyNan());
@@ -194,7 +194,7 @@ HWY_INLINE FloatVector quotient_in_type(WordVector a, WordVector b, int iteratio
   return hn::Mul(Unit::round(hn::Mul(inverse, inverse)), widened<Unit>(hn::Xor(a, sign)));
 }
 
-// Whether a NaN is among results whose NaNs have to be told from others.
+// Whether a NaN is among results of which it matters which NaN they are.
 template <class Unit>
 HWY_INLINE bool needs_nan_rules(const FloatVector (&results)[kSideBySide]) {
   if constexpr (!std::is_same_v<Unit, F32Unit>) return false;
@@ -203,7 +203,7 @@ HWY_INLINE bool needs_nan_rules(const FloatVector (&results)[kSideBySide]) {
   return HWY_UNLIKELY(!hn::AllFalse(Floats(), any));
 }
 
-// The series of kSideBySide vectors without the NaN rules; whether a NaN came out that has to be told from others.
+// The series of kSideBySide vectors without the NaN rules; whether a NaN came out of which it matters which one it is.
 template <class Unit>
 HWY_INLINE bool taylor_block(typename Unit::Stored* dst, const typename Unit::Stored* src, const float* coeff,
                              int terms) {
@@ -242,7 +242,7 @@ int taylor(void* dst, const void* src, int count, const float* coeff, int terms)
   return i;
 }
 
-// The roots of kSideBySide vectors without the NaN rules; whether a NaN came out that has to be told from others.
+// The roots of kSideBySide vectors without the NaN rules; whether a NaN came out of which it matters which one it is.
 template <class Unit>
 HWY_INLINE bool root_block(typename Unit::Stored* dst, const typename Unit::Stored* src, const Root& root) {
   FloatVector x[kSideBySide], result[kSideBySide];
