@@ -102,7 +102,7 @@ class CoreLink {
   void add_definition(std::uint32_t function, std::uint32_t module, const std::string& name, const Terms& terms,
                       bool restores, Answered answer);
   void send(CoreItem& item);
-  bool by_mail(const CoreItem& item);
+  bool by_ring(const CoreItem& item);
   void add_memories(std::vector<UniqueFd>& fds) const;
   void when_readable();
   bool receive_all();
