@@ -121,6 +121,19 @@ Work int8_binary(const char* name, Integer function) {
       add_loop<std::int8_t>());
 }
 
+// As where two branches of a network of bytes meet.
+Work shifted_add() {
+  Work work = element_work(
+      "int_add int8 64x128x256, shifted", kByteShape,
+      [] {
+        tpu_bdc_int_add(kDst, kFirst, kSecond, &kByteShape, nullptr, nullptr, nullptr, DT_INT8, DT_INT8, DT_INT8, -1,
+                        RM_HALF_UP, true);
+      },
+      add_loop<std::int8_t>());
+  work.required = 0;  // shown, with nothing promised: the loop shifts nothing
+  return work;
+}
+
 // One multiplier, shift and zero point for each channel, as behind the convolutions of networks: each result is a
 // product of 64 bits, rounded and cut.
 constexpr std::uint32_t kMultiplier = 0x60000000, kRightShift40 = 0xD8, kZeroPoint = 3;
@@ -200,6 +213,7 @@ const bool added = add_work([] {
       binary<std::int16_t>("fp_mul bf16 64x64x128", DT_BFP16, tpu_bdc_fp_mul),
       binary<std::int16_t>("max bf16 64x64x128", DT_BFP16, tpu_bdc_max),
       int8_binary("int_add int8 64x128x256, saturated", tpu_bdc_int_add),
+      shifted_add(),
       cast<std::int8_t, float>("cast f32 -> int8 64x64x128", DT_INT8, DT_FP32),
       cast<float, std::int8_t>("cast int8 -> f32 64x64x128", DT_FP32, DT_INT8),
       greater<std::int16_t>("greater f16 64x64x128", DT_FP16),
