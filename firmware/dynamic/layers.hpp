@@ -70,6 +70,9 @@ void deconvolution(const LocalRun& run);
 void fully_connected(const LayerRun& run);
 void batched_product(const LayerRun& run);
 
+// resize.cpp
+void resize(const LayerRun& run);
+
 // lstm.cpp
 void lstm(const LayerRun& run);
 

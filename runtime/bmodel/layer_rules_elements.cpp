@@ -129,4 +129,27 @@ Shapes table(const Asked& asked) {
   return asked.like;
 }
 
+// As recorded: linear, to twice the height and width.
+Shapes resize(const Asked& asked) {
+  // kind of interpolation and of places, 8 extents of the result, their number, u64 buffer
+  constexpr std::int32_t kRecorded[] = {0, 0, 256, 4, 1};
+  constexpr std::size_t kTo = 5, kCount = 13;
+  constexpr std::int64_t kMostPlane = 2048;
+  if (!asked.has(20) || asked.rank() != 4 || asked.inputs.size() != 1 || !asked.same_type() ||
+      asked.layer.word(kCount) != 4 || !asked.zero(kTo + 4, kCount) || !asked.zero(16, 20))
+    return refuse("these parameters");
+  for (std::size_t i = 0; i < std::size(kRecorded); ++i) {
+    if (asked.layer.word(i) != kRecorded[i]) return refuse("this kind of interpolation");
+  }
+  if (asked.first().type != kFloat32 && asked.first().type != kFloat16) return refuse("this type");
+  Extents to = asked.first().extents;
+  if (to[2] < 2 || to[3] < 2 || to[2] * to[3] > kMostPlane) return refuse("planes of this size");
+  to[2] *= 2;
+  to[3] *= 2;
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    if (asked.layer.word(kTo + i) != to[i]) return refuse("to other than twice the height and width");
+  }
+  return asked.with(std::move(to));
+}
+
 }  // namespace softtpu::bmodel::rules

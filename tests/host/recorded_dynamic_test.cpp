@@ -116,9 +116,6 @@ TEST_F(RecordedDynamicNetworks, OfTheCompleteCollectionRunOrAreRefusedByLayer) {
       {"attention_small_BF16", "attention (177)"},
       {"attention_small_F16", "attention (177)"},
       {"attention_small_INT8", "attention (177)"},
-      {"resize_F16", "resize (20)"},
-      {"resize_F32", "resize (20)"},
-      {"resize_INT8", "resize (20)"},
   };
   int equal = 0;
   for (const auto& network : networks_in(folder)) {
@@ -133,7 +130,7 @@ TEST_F(RecordedDynamicNetworks, OfTheCompleteCollectionRunOrAreRefusedByLayer) {
     }
     equal += done;
   }
-  EXPECT_GE(equal, 167);
+  EXPECT_GE(equal, 170);
 }
 
 // Blocks of a language model: a prompt and further tokens, in lengths of 1 to 32 and with up to 96 tokens of history.
