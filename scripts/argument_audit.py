@@ -29,6 +29,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LIST = ROOT / "tests/argument_gaps.txt"
 LIST_OF_CHIPS = ROOT / "tests/argument_gaps_of_chips.txt"
+LIMITS = ROOT / "docs/reference/limits.json"
 CHIPS = {"bm1684x": "bm1684x-1.30*", "bm1688": "bm1688*", "bm1690": "bm1690*"}  # and the folders of its recordings, of today's revision
 HEAD_OF_CHIPS = """# What no recorded case of a chip varies: read and shortened by scripts/argument_audit.py --check-chips --write, never extended.
 # [CHIP], then FUNCTION ARGUMENT ...; an address has three: start NPU, offset and the offset's alignment. [CHIP compared]: of these, those
@@ -256,7 +257,20 @@ def never_varied(chip, folders, functions, logs=()):
         more = collect({name: functions[name] for name in found}, generated_cases(log.read_text().splitlines(), found))[1]
         for name, rows in more.items():
             found[name].update(rows)
-    return {name: set(classes(features[name].names, list(rows))[0]) for name, rows in found.items()}
+    single = of_one_type(chip)
+    return {name: set(classes(features[name].names, list(rows))[0]) - single.get(name, set()) for name, rows in found.items()}
+
+
+def of_one_type(chip):
+    """{function: its arguments for which the chip takes a single type}, from the rules' answers: such an argument cannot vary."""
+    single = {}
+    for name, answers in json.loads(LIMITS.read_text()).items():
+        taken = collections.defaultdict(set)
+        for together in answers.get("types_on", {}).get(chip, answers.get("types", [])):
+            for argument, types in together.items():
+                taken[argument].update(types)
+        single[name] = {argument for argument, types in taken.items() if len(types) == 1}
+    return single
 
 
 def read_list_of_chips():

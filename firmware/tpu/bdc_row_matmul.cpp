@@ -70,8 +70,6 @@ class RowMatMul {
     const bool of_rows = cmd_.kind == MatMulKind::kFpGroup && call_.chip().has(Quirk::kBiasOfRows);
     cmd_.bias = of_rows ? of_elements(bias, type) : of_columns(bias, type);
   }
-  // As bias(), where each NPU reads a row of its own on every chip.
-  void own_bias(const Side& bias, Dtype type) { cmd_.bias = of_elements(bias, type); }
   void rescale(const Side& factors) { cmd_.rescale = of_elements(factors, Dtype::kFp32); }
   void issue() const { call_.issue(cmd_); }
   // NaNs in left_rows rows as long as the right matrix has columns, where the product's rules hold.
@@ -143,7 +141,7 @@ void fp8_mm(Op op, const Sizes& sizes, local_addr_t output, local_addr_t left, l
   mm.operands(left, call.dtype("left_dtype", types[1]), right, call.dtype("right_dtype", types[2]));
   mm.output(output, call.dtype("output_dtype", types[0]), add, Dtype::kFp32);
   if (end != nullptr) {
-    mm.own_bias(end->is_const ? Side(end->data.scalar) : Side(end->data.addr), call.dtype("bias_dtype", end->type));
+    mm.bias(end->is_const ? Side(end->data.scalar) : Side(end->data.addr), call.dtype("bias_dtype", end->type));
     mm.command().relu = end->relu;
   }
   if (rescale.used) mm.rescale(rescale.is_const ? Side(rescale.data.scalar) : Side(rescale.data.addr));

@@ -71,7 +71,7 @@ class Products:
             old = matrix_rows(self.memory, page, a["output_addr"], *shape, "fp32").get()[0, :, 0, :]
             old = old.T if all_trans else old
         if floats:
-            bias = self.factors(a, m, n, "bias", all_trans) if "bias_data" in a else None
+            bias = self.factors(a, m, n, "bias", all_trans, page.BIAS_OF_ROWS) if "bias_data" in a else None
             result = page.fp_mm(np.ascontiguousarray(left), np.ascontiguousarray(right), of, to, old, bias, a.get("do_relu", False))
         else:
             zero = self.zero_points(a, form, k, n) if "zp_addr" in a else page.zero_point(a["zp_val"] & 255, right_of)
@@ -106,15 +106,16 @@ class Products:
         matrix_rows(self.memory, page, a["output_addr"], *shape, to).put((result.T if all_trans else result)[None, :, None, :])
         return True
 
-    def factors(self, a, m, n, name, all_trans):
-        """f32 of each element of a result [M, N]: a constant, a row on the NPU of each of its rows, or a value on the NPU of each column."""
+    def factors(self, a, m, n, name, all_trans, of_rows=True):
+        """f32 of each element of a result [M, N]: a constant, a row on the NPU of each of its rows, one row for all, or a value on the NPU of each column."""
         dtype, data = DTYPES[a.get(f"{name}_dtype", "DT_FP32")], a[f"{name}_data"]
         if a[f"{name}_is_const"]:
             words = scalar(data, (m, n), dtype)
         elif all_trans:
             words = np.broadcast_to(Tensor(self.memory, data, (1, n, 1, 1), [0, 1, 0, 0], BYTES[dtype]).get()[0, :, 0, 0], (m, n))
         else:
-            words = Tensor(self.memory, data, (1, m, 1, n), [0, 0, 0, 1], BYTES[dtype]).get()[0, :, 0, :]
+            rows = Tensor(self.memory, data, (1, m if of_rows else 1, 1, n), [0, 0, 0, 1], BYTES[dtype]).get()[0, :, 0, :]
+            words = np.broadcast_to(rows, (m, n))
         return self.page.widen(np.ascontiguousarray(words), dtype)
 
     def spread(self, op, a, of, right_of):

@@ -73,11 +73,16 @@ class Draw {
   }
   void type(const OpInfo& row, Value& value) {
     if (chance(2)) return;
+    if (is_integer(value.number) && chance(4)) {
+      value.number ^= 1;  // of the other sign
+      return;
+    }
     const TypeSet allowed = chance(4) || row.types == kNoTypes ? kAllTypes : row.types;
     // One type for all, more often than not.
     const int code = chance(3) ? below(14) : static_cast<int>(drawn_type_(allowed, random_));
     if (contains(allowed | kFp8s, static_cast<Dtype>(code))) value.number = code;
   }
+  static bool is_integer(std::int64_t code) { return contains(kInts8 | kInts16 | kInts32, static_cast<Dtype>(code)); }
   void pick_number(Value& value, int count) {
     if (!chance(3)) value.number = below(count);
   }

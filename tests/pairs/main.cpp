@@ -18,7 +18,7 @@
 
 #include "device/core/core.hpp"
 #include "device/memory/kernel_choice.hpp"
-#include "device/memory/parallel.hpp"
+#include "tests/pairs/compared_memory.hpp"
 #include "tests/pairs/drawn_call.hpp"
 
 namespace softtpu::pairs {
@@ -85,41 +85,33 @@ struct Way {
 struct Outcome {
   bool ok = false;
   std::string text;
-  std::vector<std::uint8_t> local, global;
+  WrittenPages local, global;
 };
 
-// Buffers as long as the memories: what is copied into them each time stays mapped.
-void copy_into(std::vector<std::uint8_t>& to, std::span<const std::uint8_t> from) {
-  to.assign(from.begin(), from.end());
-}
+// Calls that one after the other begin with the same bytes. tests/pairs/reference_test.py has these numbers too.
+constexpr std::uint64_t kSameStart = 64;
+constexpr std::uint64_t kTurn = 8 * 4099;  // bytes by which the next ones find the image further on
 
 class Device {
  public:
-  explicit Device(Chip chip) : memories_(*Memories::create(std::move(chip))), core_(*memories_, 0) {
-    std::mt19937_64 random(5);
-    const auto bytes = [&](std::uint64_t count) {
-      std::vector<std::uint8_t> made(count);
-      for (std::uint64_t i = 0; i + 8 <= count; i += 8) {
-        const std::uint64_t word = random();
-        std::memcpy(made.data() + i, &word, sizeof(word));
-      }
-      return made;
-    };
-    local_ = bytes(chip_().local_mem.bytes);
-    global_ = bytes(kGlobalBytes);
-  }
+  Device(Chip chip, std::uint64_t seed)
+      : memories_(*Memories::create(std::move(chip))),
+        core_(*memories_, 0),
+        local_({memories_->local(0), chip_().local_mem.bytes}, seed),
+        global_({memories_->global() + chip_().global_reserved, kGlobalBytes}, ~seed) {}
   const Chip& chip() const { return memories_->chip(); }
+  std::optional<std::uint64_t>
+      spoiled;  // a byte of local memory that SIMD loops get wrong: the comparison has to see it
 
-  // What the memories are filled from.
-  std::span<const std::uint8_t> local_image() const { return local_; }
-  std::span<const std::uint8_t> global_image() const { return global_; }
+  const ComparedMemory& local() const { return local_; }
+  const ComparedMemory& global() const { return global_; }
   std::uint64_t global_start() const { return chip_().global_mem.start + chip_().global_reserved; }
   // What the memories of a call begin with.
   void show_start(const DrawnCall& call, std::uint64_t number, Outcome& start) {
     fill(number);
     load_tables(call);
-    copy_into(start.local, local());
-    copy_into(start.global, global());
+    local_.read_written(start.local);
+    global_.read_written(start.global);
   }
 
   void run(const DrawnCall& call, std::uint64_t number, Outcome& result) {
@@ -135,22 +127,39 @@ class Device {
     });
     result.ok = outcome.ok;
     result.text = outcome.text;
-    copy_into(result.local, local());
-    copy_into(result.global, global());
+    if (!outcome.ok) return;  // what a refused call of several commands has done before does not count
+    if (spoiled && !plain_kernels()) *(memories_->local(0) + *spoiled) ^= 1;
+    local_.read_written(result.local);
+    global_.read_written(result.global);
+  }
+
+  std::string difference(const Outcome& one, const Outcome& other) const {
+    if (one.ok != other.ok || one.text != other.text) return fmt::format("\"{}\" and \"{}\"", one.text, other.text);
+    if (!one.ok) return {};
+    for (const bool in_local : {true, false}) {
+      const auto found = in_local ? local_.first_difference(one.local, other.local)
+                                  : global_.first_difference(one.global, other.global);
+      if (found)
+        return fmt::format("{} memory at 0x{:x}: {:02x} and {:02x}", in_local ? "local" : "global", found->offset,
+                           found->one, found->other);
+    }
+    return {};
   }
 
  private:
   const Chip& chip_() const { return memories_->chip(); }
-  std::span<std::uint8_t> local() { return {memories_->local(0), chip_().local_mem.bytes}; }
-  std::span<std::uint8_t> global() { return {memories_->global() + chip_().global_reserved, kGlobalBytes}; }
   // Random bits, or bytes of small numbers: what they mean depends on the call.
   void fill(std::uint64_t number) {
-    const auto from = static_cast<std::ptrdiff_t>(number % 61 * 8);
-    std::rotate_copy(local_.begin(), local_.begin() + from, local_.end(), local().begin());
-    std::rotate_copy(global_.begin(), global_.begin() + from, global_.end(), global().begin());
-    if (number / 61 % 2 == 0) return;
-    for (std::uint8_t& byte : local()) byte &= 0x3F;
-    for (std::uint8_t& byte : global()) byte &= 0x07;
+    const std::uint64_t start = number / kSameStart;
+    if (start_ == start) {
+      local_.reset();
+      global_.reset();
+      return;
+    }
+    start_ = start;
+    const bool small = start % 2 != 0;
+    local_.set_start(start * kTurn % local_.image().size(), small ? 0x3F : 0xFF);
+    global_.set_start(start * kTurn % global_.image().size(), small ? 0x07 : 0xFF);
   }
   // Each special function finds the series that belong to it; a load that is refused leaves random bits.
   void load_tables(const DrawnCall& call) {
@@ -171,42 +180,24 @@ class Device {
 
   std::unique_ptr<Memories> memories_;
   Core core_;
-  std::vector<std::uint8_t> local_, global_;
+  ComparedMemory local_, global_;
+  std::optional<std::uint64_t> start_;
 };
-
-std::string difference(const Outcome& one, const Outcome& other) {
-  if (one.ok != other.ok || one.text != other.text) return fmt::format("\"{}\" and \"{}\"", one.text, other.text);
-  // What a refused call of several commands has done before does not count.
-  if (!one.ok) return {};
-  const auto first = [](const auto& a, const auto& b) {
-    return std::mismatch(a.begin(), a.end(), b.begin()).first - a.begin();
-  };
-  const auto local = first(one.local, other.local);
-  if (local != static_cast<std::ptrdiff_t>(one.local.size()))
-    return fmt::format("local memory at 0x{:x}: {:02x} and {:02x}", local, one.local[static_cast<std::size_t>(local)],
-                       other.local[static_cast<std::size_t>(local)]);
-  const auto global = first(one.global, other.global);
-  if (global != static_cast<std::ptrdiff_t>(one.global.size()))
-    return fmt::format("global memory at 0x{:x}: {:02x} and {:02x}", global,
-                       one.global[static_cast<std::size_t>(global)], other.global[static_cast<std::size_t>(global)]);
-  return {};
-}
 
 // Calls with what they have changed, for tests/pairs/reference_test.py: the images of the memories, and a line for
 // each.
 class Export {
  public:
-  Export(const std::string& folder, const Device& device)
-      : lines_(folder + "/calls.json"), local_(device.local_image()) {
+  Export(const std::string& folder, const Device& device) : lines_(folder + "/calls.json"), device_(device) {
     std::ofstream images(folder + "/images.bin", std::ios::binary);
-    for (const auto image : {device.local_image(), device.global_image()})
+    for (const auto image : {device.local().image(), device.global().image()})
       images.write(reinterpret_cast<const char*>(image.data()), static_cast<std::streamsize>(image.size()));
     const Chip& chip = device.chip();
     lines_ << nlohmann::json{{"npus", chip.npu_num},
                              {"npu_bytes", chip.local_bytes},
                              {"global_start", device.global_start()},
-                             {"local_bytes", device.local_image().size()},
-                             {"global_bytes", device.global_image().size()}}
+                             {"local_bytes", device.local().image().size()},
+                             {"global_bytes", device.global().image().size()}}
            << "\n";
   }
 
@@ -225,46 +216,33 @@ class Export {
     lines_ << nlohmann::json{{"number", number},
                              {"function", call.of.function->name},
                              {"arguments", arguments},
-                             {"tables", tables(before.local, number)},
-                             {"local", changes(before.local, after.local)},
-                             {"global", changes(before.global, after.global)}}
+                             {"tables", changes(device_.local(), {}, before.local)},
+                             {"local", changes(device_.local(), before.local, after.local)},
+                             {"global", changes(device_.global(), before.global, after.global)}}
            << "\n";
   }
 
  private:
   // Where bytes differ, with the new ones: [offset, hexadecimal].
-  static nlohmann::json changes(const std::vector<std::uint8_t>& before, const std::vector<std::uint8_t>& after) {
+  static nlohmann::json changes(const ComparedMemory& memory, const WrittenPages& before, const WrittenPages& after) {
     nlohmann::json list = nlohmann::json::array();
-    constexpr std::size_t kBlock = 256;  // most of a memory stays as it was
-    for (std::size_t i = 0; i < after.size();) {
-      if (i + kBlock <= after.size() && std::memcmp(before.data() + i, after.data() + i, kBlock) == 0) {
-        i += kBlock;
-        continue;
+    memory.each_page(before, after, [&](std::size_t offset, std::span<const std::uint8_t> was, auto is) {
+      for (std::size_t i = 0; i < is.size();) {
+        if (was[i] == is[i]) {
+          ++i;
+          continue;
+        }
+        std::string text;
+        const std::size_t first = i;
+        for (; i < is.size() && was[i] != is[i]; ++i) text += fmt::format("{:02x}", is[i]);
+        list.push_back({offset + first, text});
       }
-      if (before[i] == after[i]) {
-        ++i;
-        continue;
-      }
-      std::string text;
-      const std::size_t first = i;
-      for (; i < after.size() && before[i] != after[i]; ++i) text += fmt::format("{:02x}", after[i]);
-      list.push_back({first, text});
-    }
+    });
     return list;
   }
 
-  // What the tables of coefficients have changed of the image (Device::fill).
-  nlohmann::json tables(const std::vector<std::uint8_t>& start, std::uint64_t number) const {
-    std::vector<std::uint8_t> filled(local_.size());
-    std::rotate_copy(local_.begin(), local_.begin() + static_cast<std::ptrdiff_t>(number % 61 * 8), local_.end(),
-                     filled.begin());
-    if (number / 61 % 2 != 0)
-      for (std::uint8_t& byte : filled) byte &= 0x3F;
-    return changes(filled, start);
-  }
-
   std::ofstream lines_;
-  std::span<const std::uint8_t> local_;
+  const Device& device_;
 };
 
 struct Options {
@@ -273,6 +251,7 @@ struct Options {
   std::uint64_t calls = 2000, seed = 1;
   std::int64_t only = -1;
   std::vector<std::string> functions;  // none: all
+  std::optional<std::uint64_t> spoiled;
   bool verbose = false;
 };
 
@@ -296,7 +275,8 @@ int run(const Options& options) {
     fmt::print(stderr, "{}\n", chip.error().text);
     return 2;
   }
-  Device device(*chip);
+  Device device(*chip, options.seed);
+  device.spoiled = options.spoiled;
   std::vector<Candidate> from = candidates(device.chip());
   if (!options.functions.empty()) from = named(from, options.functions);
   if (from.empty()) return 2;
@@ -328,7 +308,7 @@ int run(const Options& options) {
         if (options.only >= 0) fmt::print("{}\n", expected.ok ? "carried out" : expected.text);
         continue;
       }
-      const std::string text = difference(expected, outcome);
+      const std::string text = device.difference(expected, outcome);
       if (text.empty()) continue;
       ++differing;
       fmt::print("call {} of seed {}, plain loops and {} differ: {}\n  {}\n", number, options.seed, way.name, text,
@@ -359,6 +339,9 @@ int main(int argc, char** argv) {
   app.add_option("--only", options.only, "only the call with this number, with its arguments");
   app.add_option("--functions", options.functions, "calls of these functions only");
   app.add_option("--export", options.folder, "folder for the calls and what they changed: reference_test.py reads it");
+  app.add_option("--spoil", options.spoiled,
+                 "a byte of local memory that is changed behind SIMD loops: each call has to differ")
+      ->check(CLI::Range(std::uint64_t{0}, softtpu::pairs::kLocalBytes - 1));
   app.add_flag("-v,--verbose", options.verbose, "list functions that no call reached");
   CLI11_PARSE(app, argc, argv);
   return softtpu::pairs::run(options);

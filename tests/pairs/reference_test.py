@@ -50,6 +50,7 @@ NUMBERS = {"int", "unsigned int", "char", "unsigned char", "short", "unsigned sh
            "const int", "signed char", "static_addr_t"}
 SYSTEM = {"system_addr_t", "global_addr_t", "addr_t", "l2_sram_addr_t"}
 MOST_SECONDS = 10  # of a call
+SAME_START, TURN = 64, 8 * 4099  # what the memories hold before a call (main.cpp: kSameStart and kTurn)
 # Of --marks: calls that are drawn of each function in a round, more of what is left late, and rounds, each with the next seed.
 CALLS_A_ROUND = (4, 4, 4, 4, 8, 8, 16, 16, 32, 32, 64, 64)
 # Families in which the payload of an f32 NaN is no property of the chip (tests/numerics/golden.py: ANY_NAN).
@@ -170,8 +171,8 @@ class Images:
         self.sizes, self.kinds = [image.size for image in images], (doubled, [image & mask for image, mask in zip(doubled, (0x3f, 0x07))])
 
     def before(self, call):
-        first = call["number"] % 61 * 8
-        local, system = (image[first:first + size] for image, size in zip(self.kinds[call["number"] // 61 % 2], self.sizes))
+        start = call["number"] // SAME_START
+        local, system = (image[start * TURN % size:start * TURN % size + size] for image, size in zip(self.kinds[start % 2], self.sizes))
         return changed(local, call["tables"]), system
 
 

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <functional>
 #include <limits>
+#include <string>
+#include <utility>
 
 #include "tests/unit/device_fixture.hpp"
 #include "tpu_kernel.h"
@@ -196,6 +198,76 @@ TEST(NewerChips, LetTheElementsNanSurviveScales) {
   };
   EXPECT_EQ(scaled("bm1684x-23.05"), 0xFFEBCDEFU);
   EXPECT_EQ(scaled("bm1684x"), 0x7FFFFFFFU);
+}
+
+// A NaN as scale comes out as the chip's NaN, with a scale for all and with one for each channel (golden cv184x).
+TEST(NewerChips, DequantiseByANanToTheChipsNan) {
+  static constexpr std::uint32_t kScale = 0x7FABCDEF;
+  const auto dequantised = [](const char* chip, bool per_channel) {
+    TestDevice device(chip);
+    *device.local<std::int8_t>(0, 0) = 5;
+    const std::uint32_t record[] = {3, kScale};
+    std::memcpy(device.local<std::uint8_t>(0, kBank), record, sizeof(record));
+    const dim4 shape{1, 1, 1, 1};
+    const auto outcome = device.run([&] {
+      if (per_channel) return tpu_bdc_fp32_pc_dequant(2 * kBank, 0, kBank, &shape, DT_INT8, RM_HALF_TO_EVEN);
+      tpu_bdc_fp32_dequant(2 * kBank, 0, &shape, bits(3), std::bit_cast<float>(kScale), DT_INT8, RM_HALF_TO_EVEN);
+    });
+    EXPECT_TRUE(outcome.ok) << outcome.text;
+    return *device.local<std::uint32_t>(0, 2 * kBank);
+  };
+  for (const bool per_channel : {false, true}) {
+    for (const char* chip : {"bm1690", "cv184x"}) EXPECT_EQ(dequantised(chip, per_channel), 0x7FFFFFFFU) << chip;
+    EXPECT_EQ(dequantised("bm1688", per_channel), kScale | 0x00400000U);
+  }
+}
+
+// A bias in memory: a row on the NPU of each row of the result, as FP8 products of BM1690 are recorded (golden
+// bm1690/fp8_mm), or one row for all.
+TEST(NewerChips, ReadABiasOnTheNpuOfEachRow) {
+  const auto sums = [](const char* chip) {
+    TestDevice device(chip);
+    for (int row = 0; row < 2; ++row) {
+      *device.local<std::uint16_t>(row, 0) = kHalfOne;
+      *device.local<float>(row, 2 * kBank) = static_cast<float>(10 * (row + 1));
+    }
+    *device.local<std::uint16_t>(0, kBank) = kHalfOne;
+    var_context_t bias{};
+    bias.addr = 2 * kBank;
+    const auto outcome = device.run([&] {
+      tpu_bdc_fp_mm_with_bias(3 * kBank, 0, kBank, 2, 1, 1, DT_FP32, DT_FP16, DT_FP32, false, false, bias, false);
+    });
+    EXPECT_TRUE(outcome.ok) << outcome.text;
+    return std::pair(*device.local<float>(0, 3 * kBank), *device.local<float>(1, 3 * kBank));
+  };
+  for (const char* chip : {"bm1690", "bm1690e", "bm1688"}) EXPECT_EQ(sums(chip), std::pair(11.0F, 21.0F)) << chip;
+  for (const char* chip : {"bm1684x", "bm1684x-23.05"}) EXPECT_EQ(sums(chip), std::pair(11.0F, 11.0F)) << chip;
+}
+
+// Indices in system memory of which a channel overlaps the next one (golden bm1688-varied/m_c/gdma_h_scatter_S2L/000).
+TEST(NewerChips, RefuseIndicesOfChannelsThatOverlap) {
+  const dim4 shape{1, 2, 4, 1};
+  const auto moved = [&](const char* chip, int c_stride, bool scatters) {
+    TestDevice device(chip);
+    const dim4 stride{1, c_stride, 1, 1};
+    const std::uint64_t param = device.scratch(), index = param + 0x1000;
+    return device.run([&] {
+      if (scatters)
+        return tpu_gdma_h_scatter_S2L(0, param, index, false, &shape, 4, nullptr, nullptr, &stride, DT_UINT32);
+      tpu_gdma_h_gather_S2L(0, param, index, false, bits(0), &shape, 4, nullptr, nullptr, &stride, DT_UINT32);
+    });
+  };
+  for (const bool scatters : {false, true}) {
+    for (const int overlapping : {1, 3}) {
+      const auto outcome = moved("bm1688", overlapping, scatters);
+      EXPECT_FALSE(outcome.ok);
+      EXPECT_NE(outcome.text.find(std::to_string(overlapping) + ") lets the indices of a channel overlap"),
+                std::string::npos)
+          << outcome.text;
+      EXPECT_TRUE(moved("bm1684x", overlapping, scatters).ok);
+    }
+    for (const int apart : {0, 4, 5}) EXPECT_TRUE(moved("bm1688", apart, scatters).ok) << apart;
+  }
 }
 
 // What is shifted to the left keeps its sign and the low 63 bits; the count is one of 64.

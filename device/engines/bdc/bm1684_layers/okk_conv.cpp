@@ -2,6 +2,7 @@
 // [parity of the step]; a step is a kernel tap and, inside it, a pair of input channels. The channels of one parity are
 // a product of weights and windows with two alternating sums, as fp32 products on BM1684X are; both products are added.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "device/engines/bdc/product/load.hpp"
 #include "device/engines/bdc/product/product.hpp"
 #include "device/engines/bdc/window/conv_planes.hpp"
+#include "device/memory/overlap.hpp"
 #include "device/memory/parallel.hpp"
 #include "device/memory/scratch.hpp"
 #include "device/memory/tensor_view.hpp"
@@ -65,19 +67,39 @@ class Planes {
   float* values_ = nullptr;
 };
 
+// What is read while results are stored, as it was before the first of them: the output may lie over it.
+struct Kept {
+  std::vector<float> biases;                  // of each output channel; none without a bias
+  std::array<std::vector<float>, 2> weights;  // of both parities, where the output lies over weights
+};
+
+std::vector<float> biases_of(const Memories& mem, const OkkConvCmd& cmd) {
+  std::vector<float> biases;
+  if (!cmd.bias) return biases;
+  const TensorView view(mem, *cmd.bias);
+  for (int oc = 0; oc < cmd.output.shape.c; ++oc) biases.push_back(flush(*view.at<float>(0, oc, 0, 0)));
+  return biases;
+}
+
+bool over_weights(const Chip& chip, const OkkConvCmd& cmd) {
+  if (cmd.constant) return false;
+  return may_overlap(chip, cmd.output, cmd.even) || (cmd.odd && may_overlap(chip, cmd.output, *cmd.odd));
+}
+
 // Some batches of a convolution: weights as rows, output pixels as columns, steps as the inner dimension.
 class Convolution {
  public:
-  Convolution(const Memories& mem, const OkkConvCmd& cmd, const Planes& planes, int first, int batches)
+  Convolution(const Memories& mem, const OkkConvCmd& cmd, const Planes& planes, const Kept& kept, int first,
+              int batches)
       : cmd_(cmd),
         planes_(planes),
+        kept_(kept),
         geometry_(planes.geometry()),
         output_(mem, cmd.output),
         first_(first),
         batches_(batches),
         pairs_(cmd.pairs()) {
     if (!cmd.constant) weights_ = {TensorView(mem, cmd.even), TensorView(mem, cmd.odd.value_or(cmd.even))};
-    if (cmd.bias) bias_.emplace(mem, *cmd.bias);
     for (const int parity : {0, 1}) packed_[parity] = packed(parity);
   }
 
@@ -94,20 +116,28 @@ class Convolution {
     return product;
   }
 
+  // The weights of all output channels, in the order of the steps.
+  std::vector<float> weights(int parity) const {
+    std::vector<float> values(static_cast<std::size_t>(cmd_.output.shape.c * steps()));
+    for (int oc = 0; oc < cmd_.output.shape.c; ++oc) load_weights(parity, oc, values.data() + oc * steps());
+    return values;
+  }
+
   // Up to kTileCols sums of an output channel, with bias and old output.
   void store(int oc, int col, int count, const float* sums) const {
-    const float bias = bias_ ? flush(*bias_->at<float>(0, oc, 0, 0)) : 0.0F;
+    const bool has_bias = !kept_.biases.empty();
+    const float bias = has_bias ? kept_.biases[static_cast<std::size_t>(oc)] : 0.0F;
     const std::int64_t step = cmd_.output.stride.w;
     const bool nans = any_nan(sums, count);
     each_run(col, count, [&](int i, int n, int h, int w, int length) {
       float* to = output_.at<float>(n, oc, h, w);
-      if (!nans && !bias_ && !cmd_.add && step == 1) return copy_run(sums + i, length, to);
+      if (!nans && !has_bias && !cmd_.add && step == 1) return copy_run(sums + i, length, to);
       float ended[kTileCols];
       copy_run(sums + i, length, ended);
       // Which NaN comes out depends on the order of the operands, which sums of many leave open.
       for (int j = 0; nans && j < length; ++j)
         if (std::isnan(ended[j])) ended[j] = chip_sum(oc, n - first_, h, w + j);
-      if (bias_)
+      if (has_bias)
         for (int j = 0; j < length; ++j) ended[j] = chip_add(ended[j], bias);
       if (cmd_.add)
         for (int j = 0; j < length; ++j) ended[j] = chip_add(ended[j], flush(to[j * step]));
@@ -196,6 +226,8 @@ class Convolution {
 
   float weight(int parity, int oc, int k) const {
     if (cmd_.constant) return *cmd_.constant;
+    const std::vector<float>& kept = kept_.weights[static_cast<std::size_t>(parity)];
+    if (!kept.empty()) return kept[static_cast<std::size_t>(oc * steps() + k)];
     const int tap = k / pairs_, kernel_w = cmd_.window.kernel.w;
     const Dim2 at = cmd_.window.stored_tap(tap / kernel_w, tap % kernel_w);
     return *weights_[static_cast<std::size_t>(parity)].at<float>(k % pairs_, oc, at.h, at.w);
@@ -214,10 +246,10 @@ class Convolution {
 
   const OkkConvCmd& cmd_;
   const Planes& planes_;
+  const Kept& kept_;
   const PlaneGeometry& geometry_;
   std::vector<TensorView> weights_;  // of both parities; none where all weights are one constant
   TensorView output_;
-  std::optional<TensorView> bias_;
   PackedRight<float> packed_[2];
   int first_, batches_, pairs_;
 };
@@ -228,12 +260,14 @@ void execute(Memories& mem, const OkkConvCmd& cmd) {
   // Elements of the batches that are laid out at once.
   constexpr std::int64_t kMostElements = 16 << 20;
   Planes planes(mem, cmd);
+  Kept kept{biases_of(mem, cmd), {}};
   const int batches = cmd.output.shape.n;
   const int at_once = static_cast<int>(std::clamp<std::int64_t>(kMostElements / planes.batch_size(), 1, batches));
   for (int n = 0; n < batches; n += at_once) {
     const int count = std::min(at_once, batches - n);
     planes.load(n, count);
-    const Convolution convolution(mem, cmd, planes, n, count);
+    const Convolution convolution(mem, cmd, planes, kept, n, count);
+    if (n == 0 && over_weights(mem.chip(), cmd)) kept.weights = {convolution.weights(0), convolution.weights(1)};
     FloatProduct even = convolution.product_of(0);
     even.store = by_rows<float>(
         [&](int oc, int col, int cols, const float* values) { convolution.store(oc, col, cols, values); });
