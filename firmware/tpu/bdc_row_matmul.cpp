@@ -138,6 +138,9 @@ void fp8_mm(Op op, const Sizes& sizes, local_addr_t output, local_addr_t left, l
             const data_type_t (&types)[3], bool add, const Rescale& rescale, const FloatEnd* end = nullptr) {
   RowMatMul mm(op, MatMulKind::kFpGroup, sizes);
   const Call& call = mm.call();
+  call.require(rescale.used || rescale.is_const || !call.chip().has(Quirk::kUnusedFactorConst),
+               "{argument} ({value}) has to be 1 on {limit} where do_rescale is 0.", "rescale_is_const", 0,
+               call.chip().name);
   mm.operands(left, call.dtype("left_dtype", types[1]), right, call.dtype("right_dtype", types[2]));
   mm.output(output, call.dtype("output_dtype", types[0]), add, Dtype::kFp32);
   if (end != nullptr) {

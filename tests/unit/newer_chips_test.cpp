@@ -700,6 +700,19 @@ TEST(NewerChips, SquareFp8OnBm1684x2) {
   }
 }
 
+TEST(NewerChips, WantAConstantWhereNoFactorIsUsed) {
+  const auto multiply = [](const char* chip, bool is_const) {
+    TestDevice device(chip);
+    return device.run([&] {
+      tpu_bdc_fp8_mm(2 * kBank, 0, kBank, 1, 1, 1, DT_FP32, DT_FP8E4M3, DT_FP8E4M3, false, false, is_const,
+                     var_context_t{});
+    });
+  };
+  EXPECT_THAT(multiply("bm1684x2", false).text, testing::HasSubstr("rescale_is_const (0) has to be 1 on bm1684x2"));
+  EXPECT_TRUE(multiply("bm1684x2", true).ok);
+  EXPECT_TRUE(multiply("bm1690e", false).ok);
+}
+
 // Whatever the operands (golden bm1684x2, bm1690e: fp8_mm/fp8_mm_all_trans); the rules of the product hold.
 TEST(NewerChips, GiveNansForFp8ProductsWithEverythingTransposed) {
   for (const char* chip : {"bm1684x2", "bm1690e"}) {
