@@ -57,11 +57,13 @@ void issue_gather(const Call& call, const Rows& rows, const scalar_t& fill, std:
   call.issue(cmd);
 }
 
-void issue_scatter(const Call& call, RowsMode mode, const Rows& rows, std::uint32_t start, data_type_t dtype) {
+void issue_scatter(const Call& call, RowsMode mode, Rows rows, std::uint32_t start, data_type_t dtype) {
+  const bool by_output =
+      call.op() == Op::tpu_gdma_h_scatter_S2S_ext && call.chip().has(Quirk::kScatterByOutput) && rows.shape != nullptr;
+  if (by_output) rows.param_h = rows.shape->h;
   DmaRowsCmd cmd = rows_command(call, mode, rows, dtype);
   cmd.start = start;
-  if (call.op() == Op::tpu_gdma_h_scatter_S2S_ext && call.chip().has(Quirk::kScatterByOutput)) {
-    cmd.param.shape.h = cmd.index.shape.h = cmd.dst.shape.h;
+  if (by_output) {
     if (rows.param.stride == nullptr) cmd.param.stride.c = std::int64_t{cmd.dst.shape.h} * cmd.dst.shape.w;
     if (rows.index.stride == nullptr) cmd.index.stride.c = cmd.dst.shape.h;
   }

@@ -82,7 +82,8 @@ class Convolutions(Windows):
         if a["has_bias"]:
             address = self.page.transposed_operands(op, a["bias_addr"], 0, 0)[0] if "deconv" in op else a["bias_addr"]
             total = total + signed(self.of_outputs(a, address, bias_of), bias_of)[None, :, None, None]
-        unsigned = unsigned and bias_of.startswith("uint")
+        typed = a["has_bias"] or self.page.UNUSED_BIAS_COUNTS
+        unsigned = unsigned and (bias_of.startswith("uint") or not typed)
         v = self.page.int8_sym_conv2d(total, unsigned, a["rshift"], a["result_relu"], BYTES[to], *self.page.RANGES[to])
         self.result(a, total.shape, to).put(v & 0xffffffff)
         return True

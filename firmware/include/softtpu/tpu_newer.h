@@ -386,7 +386,7 @@ void tpu_bdc_int_min_pool2d(local_addr_t output_addr, local_addr_t input_addr, c
  * Its result on BM1684X is neither recorded nor described: the call is refused. */
 void tpu_bdc_reduce(local_addr_t A_addr, local_addr_t R_addr, const dim4* shape, int A_short_str, int B_short_str,
     int A_sign, data_type_t idtype, data_type_t odtype, int reduce_op, int saturate);
-/** Smallest element of each plane.
+/** Smallest element, largest absolute value or sum of each plane.
  * BM1684X has no fused functions: the call is refused. */
 void tpu_bdc_hw_reduce(local_addr_t R_addr, local_addr_t A_addr, const dim4* shape, const dim4* R_stride,
     const dim4* A_stride, int A_sign, data_type_t odtype, data_type_t idtype, int reduce_op, int saturate);
