@@ -103,6 +103,8 @@ bool CoreLink::by_ring(const CoreItem& item) {
 }
 
 void CoreLink::load(std::uint32_t module, const std::string& name, UniqueFd image, const Terms& terms, Loaded answer) {
+  // A program that loads its module first would never come to a launch.
+  if (broken_) start_again();
   auto done = [this, module, name, answer = std::move(answer)](Result<Bytes> result) {
     if (!result) {
       modules_.forget(module);
