@@ -15,12 +15,12 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 import zipfile
 
 import numpy as np
 
 from . import _native
+from ._temporary import temporary_folder
 from .errors import Error
 from .report import to_json
 
@@ -484,8 +484,7 @@ def compare(file, *, onnx=None, npz=None, input=None, map=None, network=None, st
     if not any(_find_name(row["name"], references) is not None for row in rows):
         raise UsageError(f"{source} does not match {path}: none of its {len(references)} tensors has the name of a layer or an output "
                          f"({', '.join(row['name'] for row in rows[-3:])}).")
-    with tempfile.TemporaryDirectory(prefix="softtpu-compare-") as place:
-        folder = pathlib.Path(place)
+    with temporary_folder("softtpu-compare-") as folder:
         kept = pathlib.Path(layers) if layers else folder / "layers"
         status, printed = _run(program, path, of, inputs, folder, {"layers": kept, "words": list(arguments)})
         if status not in (_DONE, _FINDINGS):

@@ -8,12 +8,12 @@ import pathlib
 import re
 import subprocess
 import sys
-import tempfile
 import zlib
 
 import numpy as np
 
 from . import _native, sweep
+from ._temporary import temporary_folder
 from .errors import Error
 
 _LOCAL = "local"  # instead of an address: this machine's processors
@@ -43,12 +43,12 @@ def _load(family):
 
 def replay(folder, family, files, options):
     """Replays one family where this runs: what was printed, the counts, and the ledger."""
-    with tempfile.TemporaryDirectory(prefix="softtpu-golden-") as place:
-        home = pathlib.Path(place) / folder
+    with temporary_folder("softtpu-golden-") as place:
+        home = place / folder
         home.mkdir()
         for name, packed in files.items():
             (home / name).write_bytes(zlib.decompress(packed.tobytes()))
-        ledger = pathlib.Path(place) / "ledger.json"
+        ledger = place / "ledger.json"
         done = subprocess.run([str(_native.program()), "golden", *options, "--ledger", str(ledger), str(home / f"{family}.json")],
                               capture_output=True, text=True, check=False)
         *lines, last = done.stdout.rstrip("\n").split("\n")

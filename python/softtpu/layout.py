@@ -6,14 +6,13 @@
 True
 """
 import ctypes
-import os
 import pathlib
 import subprocess
-import tempfile
 
 import numpy as np
 
 from . import _api, _native
+from ._temporary import temporary_folder
 from .errors import Error
 
 # Input channels side by side, as softtpu/layout.h names them.
@@ -59,12 +58,12 @@ def draw(shape=None, *, chip=None, dtype=None, layout=None, **options):
             command += [f"{key}={one}" for key, one in value.items()]
         elif value is not True:
             command.append(",".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value))
-    with tempfile.TemporaryDirectory() as folder:
-        svg = os.path.join(folder, "layout.svg")
+    with temporary_folder("softtpu-layout-") as folder:
+        svg = folder / "layout.svg"
         done = subprocess.run([*command, "-o", svg], capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise Error((done.stderr or done.stdout).strip())
-        return Picture(done.stdout, pathlib.Path(svg).read_text())
+        return Picture(done.stdout, svg.read_text())
 
 
 def _fail():

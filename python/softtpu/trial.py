@@ -29,11 +29,11 @@ import pathlib
 import re
 import runpy
 import sys
-import tempfile
 import time
 import traceback
 
 from . import device, runner
+from ._temporary import temporary_folder
 from .errors import CompileError, Error
 from .report import to_json, words_of_bound
 
@@ -316,8 +316,8 @@ def _index_in(text, address):
 
 def _find_writers(function, arguments, cores, chip, timeout, differences):
     """The last command that has written the first wrong element of each output. The case runs once more, with a trace."""
-    with tempfile.TemporaryDirectory(prefix="softtpu-try-") as folder:
-        file = pathlib.Path(folder) / "trace.json"
+    with temporary_folder("softtpu-try-") as folder:
+        file = folder / "trace.json"
         with device.Device(chip, check="", timeout=timeout, limit=timeout, settings={"SOFTTPU_TRACE": file}) as dev:
             given, outputs = runner.to_device(dev, arguments)
             kernel = dev.load(function.module.path).kernel(function.name)

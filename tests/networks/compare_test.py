@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 import unittest
+import unittest.mock
 import zipfile
 
 import numpy as np
@@ -222,6 +223,45 @@ class Compare(unittest.TestCase):
             process.send_signal(number)
             self.assertEqual(process.wait(timeout=60), 128 + number)
             self.assertEqual(list(place.iterdir()), [])
+
+    def test_an_exception_at_any_line_leaves_no_folder(self):
+        module = importlib.import_module("softtpu._temporary")
+        place = self.at / "any_line"
+        place.mkdir()
+
+        class Signal(BaseException):
+            pass
+
+        def run(limit):
+            """Raises at the given line that is carried out for the folder, as a handler of a signal would; returns how many there were."""
+            lines = 0
+
+            def trace(frame, event, _):
+                nonlocal lines
+                if frame.f_code.co_filename != module.__file__:
+                    return trace
+                if event == "line":
+                    lines += 1
+                    if lines == limit:
+                        raise Signal
+                return trace
+
+            sys.settrace(trace)
+            try:
+                with module.temporary_folder("softtpu-") as folder:
+                    (folder / "file").touch()
+            except Signal:
+                pass
+            finally:
+                sys.settrace(None)
+            return lines
+
+        with unittest.mock.patch.object(tempfile, "tempdir", str(place)):
+            count = run(0)
+            self.assertGreater(count, 5)
+            for limit in range(1, count + 1):
+                run(limit)
+                self.assertEqual(list(place.iterdir()), [], f"line {limit} of {count}")
 
     def test_a_tensor_may_have_the_name_of_an_argument(self):
         compare = importlib.import_module("softtpu.compare")
