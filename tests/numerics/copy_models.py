@@ -296,8 +296,6 @@ class Hau:
                 bitmap = self.page.hard_nms(self.vector(a["input_addr"], boxes * boxes, np.uint8).reshape(boxes, boxes), a["keep_num"])
             else:
                 factors = self.vector(a["iou_addr"], boxes * boxes).reshape(boxes, boxes)
-                if self.has_no_order(self.vector(a["score_addr"], boxes)):
-                    return False
                 bitmap = self.page.soft_nms(factors, self.vector(a["score_addr"], boxes).copy(), a["threshold"], a["keep_num"])
             self.vector(a["output_addr"], len(bitmap), np.uint8)[:] = bitmap
             return True

@@ -139,6 +139,6 @@ class Instructions(Convolutions):
         total = sum(signed(tap, of) * signed(np.ascontiguousarray(w), weight) for tap, w in zip(taps, weights)) + sum(words.astype(np.int64) for words in extra)
         unsigned = not (f["opd0_sign"] or (depthwise and f["opd1_sign"]) or (bias and f["opd2_sign"]))
         rshift = (f["res1_addr"] >> 8 if depthwise else f["opd2_addr"]) & 255
-        mode = page.MODES[f["opd2_n_str"]]
+        mode = "RM_HALF_UP" if average else page.MODES[f["opd2_n_str"]]     # an average has no mode
         words = [page.int8_depthwise(int(v), unsigned, rshift, mode, relu, *page.RANGES[to]) & 0xffffffff for v in total.flat]
         return self.output(a, np.array(words, np.uint64).reshape(total.shape), to)

@@ -10,11 +10,9 @@ a source in another layout, or over itself, depends on the order of an engine, w
 they differ. A call that no page has counts apart, and so does one that its page cannot take: what a page knows is what was recorded of
 the function, and a draw goes beyond that. With --marks, only functions are drawn that tests/argument_gaps_of_chips.txt has under
 [CHIP compared], until each argument that is marked there has had two values in equal calls: a mark that no equal call bears out fails.
-reference_known.txt lists where page and code differ, with the reason; any other difference
-fails."""
+A difference fails."""
 import argparse
 import collections
-import fnmatch
 import io
 import json
 import pathlib
@@ -81,16 +79,6 @@ def argument(ctype, value, global_start):
     if ctype in NUMBERS:
         return value["number"]
     raise KeyError(ctype)
-
-
-def known(chip, function):
-    """Why page and code may differ, or nothing."""
-    for line in (HERE / "reference_known.txt").read_text().splitlines():
-        if line and not line.startswith("#"):
-            chips, pattern, reason = (part.strip() for part in line.split("|"))
-            if (chips == "*" or chip in chips.split()) and fnmatch.fnmatchcase(function, pattern):
-                return reason
-    return None
 
 
 class Accesses:
@@ -283,8 +271,6 @@ class Comparison:
         if any(self.accesses.depends_on_order(block, bool(buffers)) for block in (local_block, memory.system)) or \
                 self.accesses.touches_buffers(buffers, local_block, self.sizes["npu_bytes"]):
             return "that depend on an order"
-        if known(self.chip, name):
-            return "known to differ"
         if self.verbose:
             for space, before, page, code, at in found:
                 word = slice(at[0] & ~3, (at[0] & ~3) + 4)
