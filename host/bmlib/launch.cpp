@@ -94,6 +94,13 @@ bm_status_t launch_network(bm_handle_t handle, std::vector<NetworkPart> parts, b
   return launch(function, *h, std::move(what), wait ? Wait::kUntilFinished : Wait::kUntilQueued);
 }
 
+Result<void> write_from_file(bm_handle_t handle, std::uint64_t address, int fd, std::uint64_t offset,
+                             std::uint64_t bytes) {
+  const std::shared_ptr<Handle> h = find_handle("bm_memcpy_s2d", handle);
+  if (h == nullptr) return Error{ErrorKind::kConnection, "the device is not there any more"};
+  return h->device().write_from_file(address, fd, offset, bytes);
+}
+
 std::uint64_t global_memory_start(bm_handle_t handle) {
   const std::shared_ptr<Handle> h = find_handle("tpu_kernel_launch_sync", handle);
   return h == nullptr ? 0 : h->device().info().global_start;

@@ -1,10 +1,11 @@
-// For libbmrt: launches of compiled networks.
+// For libbmrt: launches of compiled networks, and their constants.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "bmlib_runtime.h"
+#include "runtime/base/result.hpp"
 #include "runtime/protocol/launch.hpp"
 
 #pragma GCC visibility push(default)
@@ -17,6 +18,9 @@ struct NetworkPart {
 };
 // One launch of all parts, each on a core of its own. `wait`: until it has ended.
 bm_status_t launch_network(bm_handle_t handle, std::vector<NetworkPart> parts, bool wait);
+// Copies bytes of a file to device memory of the program.
+Result<void> write_from_file(bm_handle_t handle, std::uint64_t address, int fd, std::uint64_t offset,
+                             std::uint64_t bytes);
 // The address of the first byte of global memory; 0: there is no such device.
 std::uint64_t global_memory_start(bm_handle_t handle);
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "host/bmlib/network_launch.hpp"
 #include "host/bmrt/constants.hpp"
 
 namespace softtpu::bmrt {
@@ -38,10 +39,18 @@ Result<void> DeviceMemory::write(std::span<const std::uint8_t> contents) {
   return {};
 }
 
-Result<std::vector<std::uint8_t>> DeviceMemory::read() const {
-  std::vector<std::uint8_t> contents(bytes());
-  if (empty() || bm_memcpy_d2s_u64(handle_, contents.data(), memory_) == BM_SUCCESS) return contents;
-  return Error{ErrorKind::kConnection, fmt::format("{} bytes cannot be read from the device", bytes())};
+Result<void> DeviceMemory::write(const bmodel::ModelFile& file, std::uint64_t offset) const {
+  return empty() ? Result<void>() : host::write_from_file(handle_, address(), file.fd(), offset, bytes());
+}
+
+Result<std::vector<std::uint8_t>> DeviceMemory::read() const { return read(0, bytes()); }
+
+Result<std::vector<std::uint8_t>> DeviceMemory::read(std::uint64_t offset, std::uint64_t bytes) const {
+  std::vector<std::uint8_t> contents(bytes);
+  if (empty() || bytes == 0 ||
+      bm_memcpy_d2s_partial_offset_u64(handle_, contents.data(), memory_, bytes, offset) == BM_SUCCESS)
+    return contents;
+  return Error{ErrorKind::kConnection, fmt::format("{} bytes cannot be read from the device", bytes)};
 }
 
 namespace {
@@ -80,19 +89,32 @@ Result<DeviceMemory> MemorySource::make(Use use, std::span<const std::uint8_t> c
   return made;
 }
 
-Result<std::shared_ptr<const DeviceMemory>> MemorySource::constants(std::span<const std::uint8_t> bytes,
-                                                                    const std::vector<std::uint8_t>& digest) {
+Result<std::shared_ptr<const Constants>> MemorySource::constants(std::span<const std::uint8_t> bytes) {
+  ConstantBytes what{bytes};
   if (!file_.empty() && bytes.data() >= file_.data() && bytes.data() + bytes.size() <= file_.data() + file_.size()) {
     const std::uint64_t at = file_address_ + static_cast<std::uint64_t>(bytes.data() - file_.data());
     if (at % kConstantsStep == 0)
-      return std::make_shared<const DeviceMemory>(DeviceMemory::lend(handle_, at, bytes.size()));
+      return std::make_shared<const Constants>(DeviceMemory::lend(handle_, at, bytes.size()), what.key(), what);
   }
-  if (!of(Use::kConstants).any) return share_constants(handle_, bytes, digest);
-  std::shared_ptr<const DeviceMemory>& known = known_[digest];
+  if (const auto offset = from_ == nullptr ? std::nullopt : from_->offset_of(bytes)) {
+    if (bytes.size() >= ConstantBytes::kFewestToWait) {
+      what.file = from_;
+      what.offset = *offset;
+    } else if (auto fetched = from_->fetch(bytes); !fetched) {
+      return fetched.error();
+    }
+  }
+  const std::string key = what.key();
+  if (!of(Use::kConstants).any) return share_constants(handle_, what, key);
+  std::shared_ptr<const Constants>& known = known_[key];
   if (known == nullptr) {
-    auto made = make(Use::kConstants, bytes);
+    auto memory = make(Use::kConstants, bytes.size());
+    if (!memory) return memory.error();
+    auto made = Constants::make(*std::move(memory), key, what);
     if (!made) return made.error();
-    known = std::make_shared<const DeviceMemory>(*std::move(made));
+    // The program may look at its memory.
+    if (auto brought = (*made)->bring(); !brought) return brought.error();
+    known = *std::move(made);
   }
   return known;
 }

@@ -5,13 +5,17 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "bmlib_runtime.h"
 #include "runtime/base/result.hpp"
+#include "runtime/bmodel/model_file.hpp"
 
 namespace softtpu::bmrt {
+
+class Constants;
 
 // bmlib's older descriptor, in which bm_tensor_t has its memory.
 inline bm_device_mem_t to_memory(std::uint64_t address, std::uint64_t bytes) {
@@ -46,7 +50,10 @@ class DeviceMemory {
   static DeviceMemory lend(bm_handle_t handle, std::uint64_t address, std::uint64_t bytes);
 
   Result<void> write(std::span<const std::uint8_t> contents);
+  // The same with bytes of a file.
+  Result<void> write(const bmodel::ModelFile& file, std::uint64_t offset) const;
   Result<std::vector<std::uint8_t>> read() const;
+  Result<std::vector<std::uint8_t>> read(std::uint64_t offset, std::uint64_t bytes) const;
 
   bool empty() const { return handle_ == nullptr; }
   std::uint64_t address() const { return empty() ? 0 : bm_mem_get_device_addr_u64(memory_); }
@@ -75,10 +82,13 @@ class MemorySource {
   // The file's bytes lie on the device, too: constants need not be copied.
   void give_file(std::span<const std::uint8_t> file, std::uint64_t address);
 
+  // The file's bytes are those of `file`, whose constants are not there yet.
+  void give_file(std::shared_ptr<const bmodel::ModelFile> file) { from_ = std::move(file); }
+  bmodel::Fetch fetch() const { return bmodel::ModelFile::fetch_of(from_); }
+
   Result<DeviceMemory> make(Use use, std::uint64_t bytes);
   Result<DeviceMemory> make(Use use, std::span<const std::uint8_t> contents);
-  Result<std::shared_ptr<const DeviceMemory>> constants(std::span<const std::uint8_t> bytes,
-                                                        const std::vector<std::uint8_t>& digest);
+  Result<std::shared_ptr<const Constants>> constants(std::span<const std::uint8_t> bytes);
 
  private:
   struct Given {
@@ -91,7 +101,8 @@ class MemorySource {
   Given given_[kUses];
   std::span<const std::uint8_t> file_;
   std::uint64_t file_address_ = 0;
-  std::map<std::vector<std::uint8_t>, std::shared_ptr<const DeviceMemory>> known_;  // constants in given memory
+  std::shared_ptr<const bmodel::ModelFile> from_;
+  std::map<std::string, std::shared_ptr<const Constants>> known_;  // in given memory
 };
 
 }  // namespace softtpu::bmrt

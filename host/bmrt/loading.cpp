@@ -10,7 +10,7 @@
 
 #include "bmruntime_interface.h"
 #include "host/bmrt/runtime.hpp"
-#include "runtime/bmodel/mapped_file.hpp"
+#include "runtime/bmodel/model_file.hpp"
 
 using namespace softtpu;
 using namespace softtpu::bmrt;
@@ -19,10 +19,9 @@ namespace {
 
 using Bytes = std::vector<std::uint8_t>;
 
-// Pages of the file are read when they are needed.
-Result<std::shared_ptr<const bmodel::MappedFile>> open_file(const char* path) {
+Result<std::shared_ptr<bmodel::ModelFile>> open_file(const char* path) {
   if (path == nullptr) return Error{ErrorKind::kUsage, "the path is NULL"};
-  auto file = bmodel::MappedFile::open(path);
+  auto file = bmodel::ModelFile::open(path);
   if (!file) return Error{file.error().kind, fmt::format("{}: {}", path, file.error().text)};
   return file;
 }
@@ -48,9 +47,11 @@ bool describe(const char* function, std::span<const std::uint8_t> head, mem_info
   return true;
 }
 
-bool load_with(const char* function, Runtime& runtime, std::span<const std::uint8_t> file, const mem_info_t* info) {
+bool load_with(const char* function, Runtime& runtime, std::span<const std::uint8_t> bytes, const mem_info_t* info,
+               std::shared_ptr<const bmodel::ModelFile> file = nullptr) {
   if (info == nullptr) return refuse(function, "mem_info is NULL");
   MemorySource source(runtime.handle());
+  if (file != nullptr) source.give_file(std::move(file));
   const auto give = [&](Use use, const memory_t& memory) {
     if (memory.addr != -1 && memory.size > 0) source.give(use, static_cast<std::uint64_t>(memory.addr), memory.size);
   };
@@ -59,7 +60,7 @@ bool load_with(const char* function, Runtime& runtime, std::span<const std::uint
   give(Use::kBetween, info->neuron_mem);
   give(Use::kConstants, info->coeff_mem);
   give(Use::kInputsAndOutputs, info->io_mem);
-  const auto loaded = runtime.load(file, source);
+  const auto loaded = runtime.load(bytes, source);
   return loaded ? true : refuse(function, loaded.error().text);
 }
 
@@ -68,6 +69,7 @@ bool load_decrypted(const char* function, Runtime& runtime, const char* path, de
   const auto file = open_file(path);
   if (!file) return refuse(function, file.error().text);
   MemorySource own(runtime.handle());
+  own.give_file(*file);
   const auto loaded = runtime.load((*file)->bytes(), own, [decrypt](bmodel::Bytes encrypted) -> Result<Bytes> {
     std::uint64_t bytes = 0;
     std::uint8_t* const plain = decrypt(encrypted.data(), encrypted.size(), &bytes);
@@ -97,7 +99,7 @@ bool bmrt_load_bmodel(void* p_bmrt, const char* bmodel_path) try {
   SOFTTPU_RUNTIME(p_bmrt, false);
   const auto file = open_file(bmodel_path);
   if (!file) return refuse(__func__, file.error().text);
-  const auto loaded = runtime->load((*file)->bytes(), bmodel_path);
+  const auto loaded = runtime->load(*file, bmodel_path);
   return loaded ? true : refuse(__func__, fmt::format("{}: {}", bmodel_path, loaded.error().text));
 } catch (...) {
   return softtpu::caught(__func__);
@@ -107,7 +109,7 @@ bool bmrt_load_bmodel_with_mem(void* p_bmrt, const char* bmodel_path, mem_info_t
   SOFTTPU_RUNTIME(p_bmrt, false);
   const auto file = open_file(bmodel_path);
   if (!file) return refuse(__func__, file.error().text);
-  return load_with(__func__, *runtime, (*file)->bytes(), mem_info);
+  return load_with(__func__, *runtime, (*file)->bytes(), mem_info, *file);
 } catch (...) {
   return softtpu::caught(__func__);
 }
@@ -125,19 +127,17 @@ bool bmrt_load_bmodel_with_mem_v2(void* p_bmrt, const char* bmodel_path, void* b
   SOFTTPU_RUNTIME(p_bmrt, false);
   if (!io_mems.empty())
     return refuse(__func__, fmt::format("io_mems has {} members: what they are for is not published", io_mems.size()));
-  const auto mapped = open_file(bmodel_path);
-  if (!mapped) return refuse(__func__, mapped.error().text);
-  const std::span<const std::uint8_t> bytes = (*mapped)->bytes();
+  const auto file = open_file(bmodel_path);
+  if (!file) return refuse(__func__, file.error().text);
   if (bmodel_head != nullptr) {
     constexpr std::size_t kHeader = 64;
     const auto* const head = static_cast<const std::uint8_t*>(bmodel_head);
-    const auto given = bmodel::head_bytes({head, kHeader}, bytes.size());
+    const auto given = bmodel::head_bytes({head, kHeader}, (*file)->bytes().size());
     if (!given) return refuse(__func__, "bmodel_head: " + given.error().text);
-    Bytes file(bytes.begin(), bytes.end());
-    std::memcpy(file.data(), head, *given);
-    return load_with(__func__, *runtime, file, mem_info);
+    if (auto replaced = (*file)->replace_head({head, *given}); !replaced)
+      return refuse(__func__, replaced.error().text);
   }
-  return load_with(__func__, *runtime, bytes, mem_info);
+  return load_with(__func__, *runtime, (*file)->bytes(), mem_info, *file);
 } catch (...) {
   return softtpu::caught(__func__);
 }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "host/bmlib/network_launch.hpp"
+#include "host/bmrt/log.hpp"
 
 namespace softtpu::bmrt {
 namespace {
@@ -143,8 +144,7 @@ Result<Network::Stage> Network::load_stage(MemorySource& memory, const bmodel::S
     if (bytes > 0 && begin > stage.coefficient_address) constants_end = std::min(constants_end, begin);
   }
   if (!stage.coefficients.empty()) {
-    loaded.constants_hash = hash_constants(stage.coefficients);
-    auto constants = memory.constants(stage.coefficients, loaded.constants_hash);
+    auto constants = memory.constants(stage.coefficients);
     if (!constants) return constants.error();
     loaded.constants = *constants;
     const std::uint64_t begin = stage.coefficient_address;
@@ -382,9 +382,16 @@ bm_status_t Network::launch(bm_handle_t handle, std::size_t stage, const bm_tens
                             std::span<const int> cores) {
   const std::lock_guard lock(launching_);
   const Stage& of = stages_[stage];
+  if (!bring_constants(of)) return BM_ERR_FAILURE;
   if (!of.dynamic_parts.empty()) return launch_mixed(handle, of, inputs, outputs);
   if (of.cores > 1) return issue_on_cores(handle, of, inputs, outputs, cores, false);
   return issue(handle, steps_of(of, inputs, outputs, {}), false, cores.empty() ? 0 : cores[0]);
+}
+
+bool Network::bring_constants(const Stage& of) const {
+  if (of.constants == nullptr) return true;
+  const auto brought = of.constants->bring();
+  return brought ? true : refuse(fmt::format("network \"{}\"", name_).c_str(), brought.error().text);
 }
 
 // One launch: the first core copies inputs before and outputs behind what all cores do together.
@@ -441,9 +448,9 @@ bm_status_t Network::issue(bm_handle_t handle, const std::vector<NetworkStep>& s
 Result<void> Network::check_constants() const {
   for (const Stage& stage : stages_) {
     if (stage.constants == nullptr) continue;
-    const auto bytes = stage.constants->read();
-    if (!bytes) return bytes.error();
-    if (hash_constants(*bytes) != stage.constants_hash)
+    const auto same = stage.constants->are_unchanged();
+    if (!same) return Error{same.error().kind, fmt::format("the constants of \"{}\": {}", name_, same.error().text)};
+    if (!*same)
       return Error{ErrorKind::kUsage, fmt::format("the constants of \"{}\" on the device have changed", name_)};
   }
   return {};

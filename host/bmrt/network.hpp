@@ -67,9 +67,11 @@ class Network {
     const auto& memory = stages_[0].context;
     return memory == nullptr ? bm_device_mem_t{} : to_memory(memory->address(), memory->bytes());
   }
-  // Keeps the constants of all stages.
-  void add_constants(std::vector<std::shared_ptr<const DeviceMemory>>& to) const {
-    for (const Stage& stage : stages_) to.push_back(stage.constants);
+  // Keeps the constants of all stages, on the device.
+  void add_constants(std::vector<std::shared_ptr<const Constants>>& to) const {
+    for (const Stage& stage : stages_) {
+      if (bring_constants(stage)) to.push_back(stage.constants);
+    }
   }
 
   // Bytes of one input or output of a stage.
@@ -80,8 +82,7 @@ class Network {
   struct Stage {
     std::vector<bmodel::Tensor> inputs, outputs, between;
     std::set<std::string> on_host_alone;
-    std::shared_ptr<const DeviceMemory> constants;
-    std::vector<std::uint8_t> constants_hash;
+    std::shared_ptr<const Constants> constants;
     std::shared_ptr<DeviceMemory> context;
     DeviceMemory io;
     std::vector<DeviceMemory> apart;  // inputs and outputs that lie in no area
@@ -111,6 +112,8 @@ class Network {
   };
 
   Network() = default;
+  // False, with a line in the log: a launch cannot have them.
+  bool bring_constants(const Stage& of) const;
   bm_status_t launch_and_show(bm_handle_t handle, const Stage& stage, const bm_tensor_t* inputs,
                               const bm_tensor_t* outputs, std::span<const bmodel::Tensor* const> tensors,
                               const Show& show);

@@ -105,6 +105,7 @@ std::vector<LocalResult> find_local_results(std::span<const std::vector<bmodel::
 bm_status_t Network::launch_and_show(bm_handle_t handle, std::size_t stage, const bm_tensor_t* inputs,
                                      bm_tensor_t* outputs, const Show& show) {
   const Stage& of = stages_[stage];
+  if (!bring_constants(of)) return BM_ERR_FAILURE;
   if (!of.dynamic_parts.empty()) {
     if (const bm_status_t status = launch(handle, stage, inputs, outputs); status != BM_SUCCESS) return status;
     for (std::size_t i = 0; i < of.outputs.size(); ++i) {

@@ -49,14 +49,20 @@ Result<void> check_chip(bm_handle_t handle, const bmodel::Model& model) {
 
 }  // namespace
 
-Result<void> Runtime::load(std::span<const std::uint8_t> file, const std::string& path) {
+Result<void> Runtime::load(std::span<const std::uint8_t> file) {
   MemorySource own(handle());
-  return load(file, own, {}, path);
+  return load(file, own);
+}
+
+Result<void> Runtime::load(const std::shared_ptr<const bmodel::ModelFile>& file, const std::string& path) {
+  MemorySource own(handle());
+  own.give_file(file);
+  return load(file->bytes(), own, {}, path);
 }
 
 Result<void> Runtime::load(std::span<const std::uint8_t> file, MemorySource& memory, const bmodel::Decrypt& decrypt,
                            const std::string& path) {
-  auto model = bmodel::read_model(file, decrypt);
+  auto model = bmodel::read_model(file, decrypt, memory.fetch());
   if (!model) return model.error();
   const std::string beside = path.empty() ? std::string() : bmodel::read_map_beside(path);
   for (bmodel::Network& network : model->networks) {

@@ -24,7 +24,8 @@ class Runtime {
 
   // All networks of a file, or none.
   // `path`: where the file lies, with what the compiler has written beside it.
-  Result<void> load(std::span<const std::uint8_t> file, const std::string& path = {});
+  Result<void> load(std::span<const std::uint8_t> file);
+  Result<void> load(const std::shared_ptr<const bmodel::ModelFile>& file, const std::string& path);
   Result<void> load(std::span<const std::uint8_t> file, MemorySource& memory, const bmodel::Decrypt& decrypt = {},
                     const std::string& path = {});
   // Null: there is none.
@@ -55,7 +56,7 @@ class Runtime {
   std::vector<std::shared_ptr<Network>> networks_;
   SharedContext context_;
   LoadedWalkers walkers_;
-  std::vector<std::shared_ptr<const DeviceMemory>> kept_constants_;
+  std::vector<std::shared_ptr<const Constants>> kept_constants_;
   std::set<std::uint64_t> threads_;
 };
 

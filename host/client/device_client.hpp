@@ -90,6 +90,8 @@ class DeviceClient {
   // Whether the range lies inside one allocation; `what` names it in the error.
   Result<void> check_range(const char* what, std::uint64_t address, std::uint64_t bytes) const;
   Result<void> write(std::uint64_t destination, const void* source, std::uint64_t bytes);
+  // The same with bytes of a file.
+  Result<void> write_from_file(std::uint64_t destination, int fd, std::uint64_t offset, std::uint64_t bytes);
   Result<void> read(std::uint64_t source, void* destination, std::uint64_t bytes);
   // Repeats the pattern (1 to 4 bytes) over the range; `bytes` is a multiple of the pattern's size.
   Result<void> fill(std::uint64_t destination, std::uint64_t bytes, std::span<const std::uint8_t> pattern);

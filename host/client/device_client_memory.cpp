@@ -14,6 +14,7 @@
 #include "host/client/device_client.hpp"
 #include "host/client/device_client_state.hpp"
 #include "runtime/base/memory_ops.hpp"
+#include "runtime/base/read_at.hpp"
 #include "runtime/protocol/messages.hpp"
 
 namespace softtpu {
@@ -121,6 +122,23 @@ Result<void> DeviceClient::write(std::uint64_t destination, const void* source, 
   for (std::uint64_t done = 0; done < bytes; done += kStreamBytes) {
     const std::uint64_t step = std::min(kStreamBytes, bytes - done);
     auto written = state_->call<msg::Done>(msg::Write{destination + done, Bytes(from + done, from + done + step)});
+    if (!written) return written.error();
+  }
+  return {};
+}
+
+Result<void> DeviceClient::write_from_file(std::uint64_t destination, int fd, std::uint64_t offset,
+                                           std::uint64_t bytes) {
+  if (auto inside = state_->check_range("the destination", destination, bytes); !inside) return inside;
+  if (state_->memory != nullptr) {
+    auto read = read_at(fd, offset, {state_->at(destination), static_cast<std::size_t>(bytes)});
+    if (read) note_written(destination, bytes);
+    return read;
+  }
+  for (std::uint64_t done = 0; done < bytes; done += kStreamBytes) {
+    Bytes piece(std::min(kStreamBytes, bytes - done));
+    if (auto read = read_at(fd, offset + done, piece); !read) return read;
+    auto written = state_->call<msg::Done>(msg::Write{destination + done, std::move(piece)});
     if (!written) return written.error();
   }
   return {};

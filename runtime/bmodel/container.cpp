@@ -55,7 +55,8 @@ std::vector<std::uint64_t> numbers(const flatbuffers::Vector<std::uint64_t>* lis
 // Reads the tables. What is wrong is kept as the first sentence, so that the readers need no branches.
 class Reader {
  public:
-  Reader(Bytes binary, const Decrypt& decrypt) : binary_(binary), decrypt_(decrypt) {}
+  Reader(Bytes binary, const Decrypt& decrypt, const Fetch& fetch)
+      : binary_(binary), decrypt_(decrypt), fetch_(fetch) {}
 
   const std::string& fault() const { return fault_; }
 
@@ -79,6 +80,17 @@ class Reader {
   }
 
   Bytes part(const fbs::Binary* range, const std::string& what) {
+    const Bytes found = find(range, what);
+    fetch(found, what);
+    return found;
+  }
+
+  void fetch(Bytes part, const std::string& what) {
+    if (!fetch_ || part.empty()) return;
+    if (auto fetched = fetch_(part); !fetched) fail(fmt::format("{}: {}", what, fetched.error().text));
+  }
+
+  Bytes find(const fbs::Binary* range, const std::string& what) {
     if (range == nullptr || range->size() == 0) return {};
     if (range->start() > binary_.size() || range->size() > binary_.size() - range->start()) {
       fail(fmt::format("{} would be bytes {} to {}, but the part has {} bytes", what, range->start(),
@@ -102,7 +114,7 @@ class Reader {
     for (const fbs::Tensor* tensor : items(from.output_tensor())) stage.outputs.push_back(read_tensor(where, *tensor));
     if (const fbs::CoeffMem* memory = from.coeff_mem(); memory != nullptr) {
       stage.coefficient_address = memory->address();
-      stage.coefficients = part(memory->binary_coeff(), where + ": the coefficients");
+      stage.coefficients = find(memory->binary_coeff(), where + ": the coefficients");
       if (memory->encrypt_mode() != 0) decrypt_coefficients(where, memory->decrypt_size(), stage);
     }
     stage.context_address = from.ctx_addr();
@@ -131,6 +143,8 @@ class Reader {
 
   void decrypt_coefficients(const std::string& where, std::uint64_t bytes, Stage& stage) {
     if (!decrypt_) return stage.refusals.push_back("its coefficients are encrypted");
+    fetch(stage.coefficients, where + ": the coefficients");
+    if (!fault_.empty()) return;
     auto plain = decrypt_(stage.coefficients);
     if (!plain) return fail(fmt::format("{}: the coefficients: {}", where, plain.error().text));
     if (bytes != 0 && plain->size() != bytes)
@@ -412,6 +426,7 @@ class Reader {
 
   Bytes binary_;
   const Decrypt& decrypt_;
+  const Fetch& fetch_;
   std::vector<std::vector<std::uint8_t>> decrypted_;
   std::string chip_, fault_;
 };
@@ -570,9 +585,14 @@ Result<std::uint64_t> head_bytes(Bytes header, std::uint64_t file_bytes) {
   return std::uint64_t{word(header, 4)} + word(header, 8);
 }
 
-Result<Model> read_model(Bytes file, const Decrypt& decrypt) {
+Result<Model> read_model(Bytes file, const Decrypt& decrypt, const Fetch& fetch) {
   std::vector<std::uint8_t> whole;
+  Fetch fetch_part = fetch;
   if (decrypt && file.size() >= kHeaderBytes && word(file, 0) != kMagic) {
+    if (fetch) {
+      if (auto fetched = fetch(file); !fetched) return bad(fetched.error().text);
+      fetch_part = {};
+    }
     auto plain = decrypt(file);
     if (!plain) return bad(plain.error().text);
     whole = *std::move(plain);
@@ -588,7 +608,7 @@ Result<Model> read_model(Bytes file, const Decrypt& decrypt) {
     copy = *std::move(plain);
     if (!are_tables(copy)) return bad("its tables are damaged, or the function does not decrypt them");
   }
-  Reader reader(file.subspan(word(file, 4) + length), decrypt);
+  Reader reader(file.subspan(word(file, 4) + length), decrypt, fetch_part);
   Model model = reader.model(*fbs::GetModel(copy.data()));
   if (!reader.fault().empty()) return bad(reader.fault());
   if (!whole.empty()) model.decrypted.push_back(std::move(whole));

@@ -147,9 +147,13 @@ bool try_tensor_map(Stage& stage, std::string_view json);
 // Makes plain bytes of encrypted ones.
 using Decrypt = std::function<Result<std::vector<std::uint8_t>>(Bytes)>;
 
+// Brings bytes of a file that are not there yet.
+using Fetch = std::function<Result<void>(Bytes)>;
+
 // Reads a file's bytes. An error says which part is wrong, and where. With `decrypt` the whole file, its tables or its
-// constants may be encrypted.
-Result<Model> read_model(Bytes file, const Decrypt& decrypt = {});
+// constants may be encrypted. With `fetch` only header and tables need be there, and coefficients that are not
+// encrypted are not fetched.
+Result<Model> read_model(Bytes file, const Decrypt& decrypt = {}, const Fetch& fetch = {});
 
 // Device memory that the networks of a file need, by use; each piece takes a multiple of `step`.
 struct MemorySizes {

@@ -26,15 +26,18 @@ class Model:
     def flatc(self, folder, *arguments):
         subprocess.run([self.options.flatc, "-o", folder, *map(str, arguments)], check=True, stdout=subprocess.DEVNULL)
 
-    def write(self, name):
+    def write(self, name, zeros=0):
+        """With so many zeros at the end of the binary part, which take no room on the disk."""
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder, "tables.json")
             file.write_text(json.dumps(self.tables))
             self.flatc(folder, "--binary", self.options.schema, file)
             tables = file.with_suffix(".bin").read_bytes()
         tables += bytes(-len(tables) % 16)
-        header = HEADER.pack(0xFF55AAEE, 64, len(tables), len(self.binary))
-        (self.options.output / name).write_bytes(header + tables + self.binary)
+        header = HEADER.pack(0xFF55AAEE, 64, len(tables), (len(self.binary) + zeros) % 2**32)
+        with open(self.options.output / name, "wb") as file:
+            file.write(header + tables + self.binary)
+            file.truncate(file.tell() + zeros)
 
     def stage(self):
         return self.tables["net"][0]["parameter"][0]
@@ -96,6 +99,16 @@ def encrypted(options):
     _, header, tables, _ = HEADER.unpack(data[:64])
     (options.output / "encrypted_tables.bmodel").write_bytes(data[:header] + changed(data[header:header + tables]) + data[header + tables:])
     (options.output / "encrypted_file.bmodel").write_bytes(changed(data))
+
+
+def large(options, name="large.bmodel", size=20 << 20):
+    """Constants that are not read before they are used: the recorded ones, and zeros behind them."""
+    model = Model(options, options.networks / "attention_small_F16.bmodel")
+    constants = model.stage()["coeff_mem"]["binary_coeff"]
+    model.binary += model.binary[constants["start"]:constants["start"] + constants["size"]]
+    zeros = size - constants["size"]
+    constants.update(start=len(model.binary) - constants["size"], size=size)
+    model.write(name, zeros)
 
 
 def two_networks(options):
@@ -379,6 +392,7 @@ def main():
     options.output.mkdir(parents=True, exist_ok=True)
     two_stages(options)
     encrypted(options)
+    large(options)
     two_networks(options)
     relocated(options)
     refused(options)

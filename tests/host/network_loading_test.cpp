@@ -1,5 +1,8 @@
 // Ways of loading networks, and the memory that they take.
+#include <unistd.h>
+
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -202,6 +205,120 @@ TEST_F(Networks, ConstantsMayOutliveTheirNetworks) {
   EXPECT_EQ(run(again, network.input), network.output);
   bmrt_destroy(std::exchange(runtime_, bmrt_create(handle_)));
   EXPECT_EQ(exact_used_bytes(handle_), before);
+}
+
+// A copy of the network with many constants, which are read when a launch first needs them.
+class LargeNetworks : public Networks {
+ protected:
+  void SetUp() override {
+    Networks::SetUp();
+    path_ = testing::TempDir() + "softtpu_large_" + std::to_string(::getpid()) + ".bmodel";
+    fs::copy_file(made("large"), path_, fs::copy_options::overwrite_existing);
+  }
+  void TearDown() override {
+    fs::remove(path_);
+    Networks::TearDown();
+  }
+  // Its launch fails with one line.
+  void expect_failure(const std::string& text) {
+    const bm_net_info_t& info = *bmrt_get_network_info(runtime_, "attention_small");
+    auto in = inputs(info, network_.input);
+    std::vector<bm_tensor_t> out(1);
+    take_log();
+    EXPECT_FALSE(bmrt_launch_tensor(runtime_, info.name, in.data(), info.input_num, out.data(), 1));
+    EXPECT_THAT(take_log(), testing::Contains(testing::HasSubstr(text)));
+    release(in);
+  }
+  Bytes run_it() { return run(*bmrt_get_network_info(runtime_, "attention_small"), network_.input); }
+  const Recorded network_ = recorded("attention_small_F16");
+  std::string path_;
+};
+
+TEST_F(LargeNetworks, RunAndShareTheirConstants) {
+  const std::uint64_t before = exact_used_bytes(handle_);
+  load(path_);
+  const std::uint64_t one = exact_used_bytes(handle_) - before;
+  void* const other = bmrt_create(handle_);
+  ASSERT_TRUE(bmrt_load_bmodel(other, path_.c_str()));
+  EXPECT_LT(exact_used_bytes(handle_) - before - one, std::uint64_t{1} << 20);
+  EXPECT_EQ(run_it(), network_.output);
+  take_log();
+  bmrt_trace(runtime_);
+  EXPECT_TRUE(take_log().empty());
+  bmrt_destroy(std::exchange(runtime_, other));
+  EXPECT_EQ(run_it(), network_.output);
+}
+
+TEST_F(LargeNetworks, NeedTheirFileUntilTheFirstLaunch) {
+  load(path_);
+  EXPECT_EQ(run_it(), network_.output);
+  fs::resize_file(path_, 1000);
+  EXPECT_EQ(run_it(), network_.output);
+  fs::remove(path_);
+  EXPECT_EQ(run_it(), network_.output);
+}
+
+TEST_F(LargeNetworks, MayBeRemovedBeforeTheFirstLaunch) {
+  load(path_);
+  fs::remove(path_);
+  EXPECT_EQ(run_it(), network_.output);
+}
+
+TEST_F(LargeNetworks, SayThatTheirFileIsAnotherOne) {
+  load(path_);
+  fs::resize_file(path_, fs::file_size(path_) - 4096);
+  expect_failure("network \"attention_small\": its constants: the file has been changed since it was loaded");
+  // One that is shorter from the start is refused when it is loaded.
+  void* const other = bmrt_create(handle_);
+  EXPECT_FALSE(bmrt_load_bmodel(other, path_.c_str()));
+  EXPECT_THAT(take_log(), testing::Contains(testing::HasSubstr("the coefficients would be bytes")));
+  bmrt_destroy(other);
+  // The same bytes at another time are not those that were loaded: what lies between is not known.
+  fs::copy_file(made("large"), path_, fs::copy_options::overwrite_existing);
+  expect_failure("the file has been changed since it was loaded");
+}
+
+TEST_F(LargeNetworks, SayWhenTheirConstantsCannotBeCompared) {
+  load(path_);
+  take_log();
+  bmrt_trace(runtime_);  // not read yet
+  EXPECT_TRUE(take_log().empty());
+  EXPECT_EQ(run_it(), network_.output);
+  fs::last_write_time(path_, fs::file_time_type::clock::now() + std::chrono::seconds(5));
+  bmrt_trace(runtime_);
+  EXPECT_ONE_LINE("bmrt_trace", "the file has been changed");
+}
+
+// The program may look at memory that it has given.
+TEST_F(LargeNetworks, FillMemoryThatIsGivenAtOnce) {
+  mem_info_t info{};
+  ASSERT_TRUE(bmrt_get_bmodel_info(path_.c_str(), &info));
+  bm_device_mem_u64_t given{};
+  ASSERT_EQ(bm_malloc_device_byte_u64(handle_, &given, info.coeff_mem.size), BM_SUCCESS);
+  info.coeff_mem.addr = static_cast<std::int64_t>(bm_mem_get_device_addr_u64(given));
+  ASSERT_TRUE(bmrt_load_bmodel_with_mem(runtime_, path_.c_str(), &info)) << testing::PrintToString(take_log());
+  Bytes first(4096);
+  ASSERT_EQ(bm_memcpy_d2s_partial_offset_u64(handle_, first.data(), given, first.size(), 0), BM_SUCCESS);
+  EXPECT_NE(first, Bytes(4096));
+  fs::remove(path_);
+  EXPECT_EQ(run_it(), network_.output);
+  take_log();
+  bmrt_trace(runtime_);
+  EXPECT_TRUE(take_log().empty());
+  ++first[17];
+  ASSERT_EQ(bm_memcpy_s2d_partial_u64(handle_, given, first.data(), first.size()), BM_SUCCESS);
+  bmrt_trace(runtime_);
+  EXPECT_ONE_LINE("bmrt_trace", "on the device have changed");
+  bmrt_destroy(std::exchange(runtime_, bmrt_create(handle_)));
+  bm_free_device_u64(handle_, given);
+}
+
+TEST_F(LargeNetworks, AreOnTheDeviceWhenTheyOutliveTheirRuntime) {
+  load(path_);
+  bmrt_destroy_without_coeff(runtime_);
+  fs::resize_file(path_, 1000);
+  EXPECT_EQ(bmrt_get_network_number(runtime_), 0);
+  EXPECT_TRUE(take_log().empty());
 }
 
 }  // namespace

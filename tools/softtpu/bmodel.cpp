@@ -223,9 +223,9 @@ Result<LoadedModel> load_model(const std::string& path) {
   LoadedModel loaded;
   std::error_code unknown;
   if (fs::is_regular_file(path, unknown)) {
-    auto mapped = bmodel::MappedFile::open(path);
-    if (!mapped) return Error{mapped.error().kind, fmt::format("{}: {}", path, mapped.error().text)};
-    loaded.mapped = *std::move(mapped);
+    auto file = bmodel::ModelFile::open(path);
+    if (!file) return Error{file.error().kind, fmt::format("{}: {}", path, file.error().text)};
+    loaded.file = *std::move(file);
   } else {
     std::ifstream file(path, std::ios::binary);
     if (!file || fs::is_directory(path, unknown)) {
@@ -241,7 +241,7 @@ Result<LoadedModel> load_model(const std::string& path) {
       if (!file) loaded.read.resize(filled);
     }
   }
-  auto model = bmodel::read_model(loaded.bytes());
+  auto model = bmodel::read_model(loaded.bytes(), {}, bmodel::ModelFile::fetch_of(loaded.file));
   if (!model) return Error{model.error().kind, fmt::format("{}: {}", path, model.error().text)};
   loaded.model = *std::move(model);
   return loaded;

@@ -9,7 +9,7 @@
 
 #include "device/isa/types.hpp"
 #include "runtime/bmodel/container.hpp"
-#include "runtime/bmodel/mapped_file.hpp"
+#include "runtime/bmodel/model_file.hpp"
 #include "tools/softtpu/run.hpp"
 
 namespace softtpu::cli {
@@ -44,12 +44,12 @@ struct BmodelOptions {
   bool subnet_time = false;
 };
 
-// A file, mapped or (a pipe) read, and what it holds: the model's parts are views into the bytes.
+// A file, opened or (a pipe) read, and what it holds: the model's parts are views into the bytes.
 struct LoadedModel {
-  std::shared_ptr<const bmodel::MappedFile> mapped;
+  std::shared_ptr<const bmodel::ModelFile> file;
   std::vector<std::uint8_t> read;
   bmodel::Model model;
-  bmodel::Bytes bytes() const { return mapped ? mapped->bytes() : bmodel::Bytes(read); }
+  bmodel::Bytes bytes() const { return file ? file->bytes() : bmodel::Bytes(read); }
 };
 Result<LoadedModel> load_model(const std::string& path);
 

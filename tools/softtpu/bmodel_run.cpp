@@ -252,7 +252,10 @@ class Session {
     if (runtime_ != nullptr) softtpu_bmrt_run_static_parts(runtime_, options.static_parts);
     if (runtime_ != nullptr && !map.empty())
       softtpu_bmrt_use_tensor_map(runtime_, chosen.network->name.c_str(), options.stage, map.data(), map.size());
-    return runtime_ != nullptr && bmrt_load_bmodel_data(runtime_, model.bytes().data(), model.bytes().size());
+    if (runtime_ == nullptr) return false;
+    // Of a file only what runs is read.
+    return model.file != nullptr ? bmrt_load_bmodel(runtime_, options.file.c_str())
+                                 : bmrt_load_bmodel_data(runtime_, model.bytes().data(), model.bytes().size());
   }
 
   void dump_layers(const std::string& folder) {

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "device/timing/launch_time.hpp"
-#include "runtime/bmodel/mapped_file.hpp"
+#include "runtime/bmodel/model_file.hpp"
 #include "tools/softtpu/bmodel.hpp"
 #include "tools/softtpu/command.hpp"
 #include "tools/softtpu/network_time.hpp"
@@ -234,15 +234,17 @@ void print_fit_rows(const NetworkTime& time, const std::vector<FitRow>& rows) {
 Result<void> read_fit(const std::string& what) {
   const std::size_t equals = what.find('=');
   const std::string path = equals == std::string::npos ? "" : what.substr(equals + 1);
-  const auto file = bmodel::MappedFile::open(path);
+  const auto file = bmodel::ModelFile::open(path);
   if (!file) return Error{file.error().kind, fmt::format("{}: {}", path, file.error().text)};
   const bmodel::Bytes bytes = (*file)->bytes();
+  if (auto read = (*file)->fetch(bytes); !read)
+    return Error{read.error().kind, fmt::format("{}: {}", path, read.error().text)};
   return Fit::replace(what.substr(0, equals), std::string(bytes.begin(), bytes.end()));
 }
 
 // The first estimate of a file, for --with.
 struct First {
-  std::shared_ptr<const bmodel::MappedFile> file;
+  std::shared_ptr<const bmodel::ModelFile> file;
   bmodel::Model model;
   std::size_t network = 0, stage = 0;
   StageOfFile at() const { return {model, model.networks[network], stage}; }
@@ -288,9 +290,9 @@ int time_models(const BmodelOptions& options) {
   std::vector<First> firsts;  // of each file
   if (!options.with.empty()) files.push_back(options.with);
   for (const std::string& path : files) {
-    const auto file = bmodel::MappedFile::open(path);
+    const auto file = bmodel::ModelFile::open(path);
     if (!file) return fail(Error{file.error().kind, fmt::format("{}: {}", path, file.error().text)});
-    const auto model = bmodel::read_model((*file)->bytes());
+    const auto model = bmodel::read_model((*file)->bytes(), {}, bmodel::ModelFile::fetch_of(*file));
     if (!model) return fail(Error{model.error().kind, fmt::format("{}: {}", path, model.error().text)});
     std::optional<std::pair<std::size_t, std::size_t>> first;  // network and stage
     Language language;
