@@ -22,7 +22,7 @@ PARTS = [
     ("layout", "Layouts", ["draw", "Picture", "ConvBlock", "batch_pack", "batch_unpack"]),
     ("model", "Compiled networks", ["Model", "Tensor"]),
     ("compare", "Layers beside a float model", ["compare"]),
-    ("sail", "Scripts written for SAIL", ["Engine", "Tensor", "Handle", "IOMode", "Dtype", "MultiEngine"]),
+    ("sail", "Scripts written for SAIL", ["Engine", "Tensor", "Handle", "IOMode", "Dtype", "MultiEngine", "EngineLLM", "BmrtFlag"]),
     ("sweep/__init__", "Sweeps", ["run", "stream", "grid_of"]),
     ("sweep/tuning", "Tuning", ["tune", "Tuning", "KernelCase", "pareto"]),
     ("sweep/table", "Tables", ["Table", "Row"]),

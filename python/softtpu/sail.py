@@ -5,13 +5,13 @@
     graph = engine.get_graph_names()[0]
     outputs = engine.process(graph, {name: array for name, array in zip(engine.get_input_names(graph), arrays)})
 
-Names, arguments and meaning are those of SAIL's documentation, as far as networks are concerned: Handle, Tensor, Engine, IOMode, Dtype.
+Names, arguments and meaning are those of SAIL's documentation, as far as networks are concerned: Handle, Tensor, Engine, EngineLLM,
+MultiEngine, IOMode, Dtype, BmrtFlag.
 Pictures and video (Bmcv, Decoder, MultiDecoder) are not here: use numpy or OpenCV.
 """
 import atexit
 import enum
 import threading
-import weakref
 
 import numpy as np
 
@@ -19,8 +19,8 @@ from . import types
 from .device import Device
 from .errors import ArgumentError, Error
 
-__all__ = ["DataType", "Dtype", "Engine", "Handle", "IOMode", "MultiEngine", "Tensor", "get_available_tpu_num", "set_dump_io_flag", "set_loglevel",
-           "set_print_flag"]
+__all__ = ["BmrtFlag", "DataType", "Dtype", "Engine", "EngineLLM", "Handle", "IOMode", "MultiEngine", "Tensor", "get_available_tpu_num",
+           "set_dump_io_flag", "set_loglevel", "set_print_flag"]
 
 
 class IOMode(enum.Enum):
@@ -30,6 +30,14 @@ class IOMode(enum.Enum):
     SYSO = 1
     SYSIO = 2
     DEVIO = 3
+
+
+class BmrtFlag(enum.IntFlag):
+    """What a runtime shares, for EngineLLM: nothing of what is computed depends on it."""
+
+    BM_RUNTIME_AUTO = 0
+    BM_RUNTIME_SHARE_MEM = 1
+    BM_RUNTIME_CHECK_MEM = 2
 
 
 class Dtype(enum.Enum):
@@ -48,6 +56,7 @@ class Dtype(enum.Enum):
 
 DataType = Dtype
 _KINDS = ["float32", "float16", "int8", "uint8", "int16", "uint16", "int32", "uint32", "bfloat16"]
+_FLOATS_OF_16_BITS = ("float16", "bfloat16")
 
 
 def _dtype_of(kind):
@@ -115,25 +124,20 @@ class Tensor:
 
     Tensor(handle, array, own_sys_data=True): with the elements of an array.
     Tensor(handle, shape, dtype, own_sys_data, own_dev_data): without values yet.
-    Tensor(tensor, shape, offset): a part of another tensor's device memory, from element `offset` on.
+    Tensor(tensor, shape, offset): a part of another tensor's memory, from element `offset` on.
     """
 
     def __init__(self, source, data_or_shape, third=None, own_sys_data=None, own_dev_data=None):
-        self._scale, self._host, self._array = 1.0, None, None
+        self._scale, self._host, self._array, self._owns = 1.0, None, None, True
         if isinstance(source, Tensor):
             self._view_of(source, data_or_shape, third or 0)
             return
         if not isinstance(source, Handle):
             raise ArgumentError(f"a Tensor is made with a Handle or a Tensor, not with {type(source).__name__}", "handle")
-        self._device = source.device
+        self._device, self._tpu_id = source.device, source.get_device_id()
         if isinstance(third, Dtype):
-            kind = types.element_type(_KINDS[third.value])
-            own_sys, own_dev = bool(own_sys_data), bool(own_dev_data)
-            self._kind, self._shape = kind, [int(extent) for extent in data_or_shape]
-            if own_sys:
-                self._host = np.zeros(self._shape, kind.storage)
-            if own_dev:
-                self._array = self._device.zeros(self._shape, kind)
+            self._kind = types.element_type(_KINDS[third.value])
+            self._make(data_or_shape, bool(own_sys_data), bool(own_dev_data))
             return
         values = np.asarray(data_or_shape)
         if values.dtype == np.float64:
@@ -141,25 +145,46 @@ class Tensor:
         if values.dtype == np.int64:
             values = values.astype(np.int32)
         keeps = True if third is None else bool(third)
-        self._kind, self._shape = types.element_type(values.dtype), list(values.shape)
-        self._array = self._device.array(values)
-        self._host = np.array(values, order="C") if keeps else None
+        self._kind = types.element_type(values.dtype)
+        self._make(values.shape, keeps, True)
+        self._array.write(values)
+        if keeps:
+            self._host[...] = values
+
+    def _make(self, shape, on_host, on_device):
+        """Memory of its own, all 0."""
+        self._shape = [int(extent) for extent in shape]
+        self._host = np.zeros(self._shape, self._kind.storage) if on_host else None
+        self._array = self._device.zeros(self._shape, self._kind) if on_device else None
+        self._set_room()
+
+    def _set_room(self):
+        """All elements that it may have: `reshape` can take fewer and, later, all again."""
+        self._room = tuple(None if memory is None else memory.reshape(-1) for memory in (self._host, self._array))
 
     def _view_of(self, source, shape, offset):
         if source._array is None:
             raise Error("the tensor has no device memory to share.")
+        shape, count = [int(extent) for extent in shape], int(np.prod(shape, dtype=np.int64))
+        if offset < 0 or offset + count > source.size():
+            raise ArgumentError(f"elements {offset} to {offset + count} are not in a tensor of {source.size()}", "offset")
+        self._device, self._tpu_id, self._kind, self._owns = source._device, source._tpu_id, source._kind, False
+        self._room = tuple(None if room is None else room[offset:] for room in source._room)
+        self._take(shape)
+
+    def _take(self, shape):
+        """The first elements of its memory."""
         count = int(np.prod(shape, dtype=np.int64))
-        flat = source._array.reshape(-1)
-        if offset < 0 or offset + count > flat.size:
-            raise ArgumentError(f"elements {offset} to {offset + count} are not in a tensor of {flat.size}", "offset")
-        self._device, self._kind, self._shape, self._owner = source._device, source._kind, [int(extent) for extent in shape], source
-        self._array = flat[offset:offset + count].reshape(tuple(self._shape))
+        self._host, self._array = (None if room is None else room[:count].reshape(tuple(shape)) for room in self._room)
+        self._shape = shape
 
     @classmethod
-    def _of_array(cls, array, scale=1.0):
+    def _of_array(cls, array, tpu_id):
+        """Another's device memory."""
         made = cls.__new__(cls)
-        made._device, made._kind, made._shape, made._array, made._host, made._scale = (
-            array.device, array.kind, list(array.shape), array, None, scale)
+        made._device, made._tpu_id, made._kind, made._shape, made._array, made._host, made._scale, made._owns = (
+            array.device, tpu_id, array.kind, list(array.shape), array, None, 1.0, False)
+        made._set_room()
         return made
 
     # -- What it is
@@ -171,10 +196,10 @@ class Tensor:
         return _dtype_of(self._kind)
 
     def own_sys_data(self):
-        return self._host is not None
+        return self._owns and self._host is not None
 
     def own_dev_data(self):
-        return self._array is not None
+        return self._owns and self._array is not None
 
     def is_dev_data_valid(self):
         return self._array is not None
@@ -192,7 +217,7 @@ class Tensor:
         return self.size() * self._kind.itemsize
 
     def device_id(self):
-        return 0
+        return self._tpu_id
 
     def __repr__(self):
         return f"<softtpu.sail.Tensor {self._shape} {self._kind}>"
@@ -200,19 +225,22 @@ class Tensor:
     # -- Contents
 
     def reshape(self, shape):
-        """Other extents; as many elements, or fewer."""
-        if int(np.prod(shape, dtype=np.int64)) > self.size():
-            raise ArgumentError(f"a tensor of {self.size()} elements has no shape {list(shape)}", "shape")
-        count = int(np.prod(shape, dtype=np.int64))
-        if self._array is not None:
-            self._array = self._array.reshape(-1)[:count].reshape(tuple(shape))
-        if self._host is not None:
-            self._host = self._host.reshape(-1)[:count].reshape(shape)
-        self._shape = [int(extent) for extent in shape]
+        """Other extents. Elements stay where they are; a tensor that is too small gets new memory, and is 0 then."""
+        shape, count = [int(extent) for extent in shape], int(np.prod(shape, dtype=np.int64))
+        room = min(memory.size for memory in self._room if memory is not None)
+        if count <= room:
+            self._take(shape)
+        elif self._owns:
+            self._make(shape, self._host is not None, self._array is not None)
+        else:
+            raise ArgumentError(f"a tensor in another's memory, of {room} elements, has no shape {shape}", "shape")
 
     def asnumpy(self, shape=None):
-        """The elements as an array: the host's where the tensor has them, else the device's. bfloat16 gives its bits."""
-        values = self._host.copy() if self._host is not None else self._array.numpy()
+        """The elements as an array: the host's where the tensor has them, else the device's. Floats of 16 bits are given as their bits,
+        uint16: `.view(numpy.float16)` makes numbers of them."""
+        values = self._values()
+        if self._kind.name in _FLOATS_OF_16_BITS:
+            values = values.view(np.uint16)
         return values if shape is None else values.reshape(shape)
 
     def pysys_data(self):
@@ -221,14 +249,17 @@ class Tensor:
         return self._host
 
     def update_data(self, data):
-        """Other elements, of as many bytes at most; in the host's memory where the tensor has some, else in the device's."""
+        """Other elements, as many at most; in the host's memory where the tensor has some, else in the device's. Whole numbers of 16 bits are
+        the bits of floats of 16 bits."""
         values = np.ascontiguousarray(data)
         if values.size > self.size():
             raise ArgumentError(f"{values.size} elements do not fit a tensor of {self.size()}", "data")
+        if self._kind.name in _FLOATS_OF_16_BITS and values.dtype in (np.uint16, np.int16):
+            values = values.view(self._kind.storage)
         values = types.as_storage(values, self._kind).reshape(-1)
         if self._host is not None:
             self._host.reshape(-1)[:values.size] = values
-        if self._array is not None and self._host is None:
+        else:
             self._array.reshape(-1)[:values.size].write(values)
 
     def scale_from(self, data, scale):
@@ -238,7 +269,9 @@ class Tensor:
 
     def scale_to(self, scale, shape=None):
         """The elements as float32, times scale."""
-        values = self.asnumpy().astype(np.float32) * np.float32(scale)
+        values = self._values()
+        values = types.decode(values, self._kind.name) if self._kind.is_small_float else values.astype(np.float32)
+        values = values * np.float32(scale)
         return values if shape is None else values.reshape(shape)
 
     def sync_s2d(self, size=None):
@@ -255,9 +288,15 @@ class Tensor:
 
     def sync_d2d(self, src, offset_src, offset_dst, length):
         """Copies `length` elements of another tensor on the device."""
-        if self._array is None or src._array is None:
-            raise Error("both tensors need device memory.")
+        self._check_copy(src, offset_src + length, offset_dst + length)
         self._array.reshape(-1)[offset_dst:offset_dst + length].copy_from(src._array.reshape(-1)[offset_src:offset_src + length])
+
+    def sync_d2d_stride(self, src, stride_src, stride_dst, count):
+        """Copies `count` elements of another tensor on the device, each stride_src elements behind the one before."""
+        self._check_copy(src, count * stride_src, count * stride_dst)
+        if stride_dst != 1 and (stride_dst, stride_src, self.element_size()) != (4, 1, 1):
+            raise ArgumentError(f"elements cannot be stored {stride_dst} apart: 1, or 4 for bytes that are read one by one", "stride_dst")
+        self._array.reshape(-1)[:count * stride_dst:stride_dst].write(src._array.reshape(-1)[:count * stride_src:stride_src])
 
     def memory_set(self, value):
         """All elements, in every memory that the tensor has."""
@@ -274,11 +313,23 @@ class Tensor:
 
     def dump_data(self, file_name, bin=False):
         """Writes the elements to a file: as bytes, or one number in a line."""
-        values = self.asnumpy()
+        values = self._values()
         if bin:
             values.tofile(file_name)
         else:
             np.savetxt(file_name, values.reshape(-1), fmt="%.8g")
+
+    def _values(self):
+        return self._host.copy() if self._host is not None else self._array.numpy()
+
+    def _check_copy(self, src, most_src, most_dst):
+        if self._array is None or src._array is None:
+            raise Error("both tensors need device memory.")
+        if self._kind != src._kind:
+            raise ArgumentError(f"a tensor of {src._kind} cannot be copied to one of {self._kind}", "src")
+        for tensor, most in ((src, most_src), (self, most_dst)):
+            if most > tensor.size():
+                raise ArgumentError(f"{most} elements are not in a tensor of {tensor.size()}", "len")
 
     def _both(self):
         if self._host is None or self._array is None:
@@ -295,6 +346,7 @@ class Tensor:
             raise ArgumentError(f"tensor {name!r} is of {self._kind}, the network's is of {kind}", name)
         if self._array is None:
             self._array = self._device.array(self._host)
+            self._set_room()
         return self._array
 
 
@@ -311,7 +363,7 @@ class Engine:
     """
 
     def __init__(self, source, second=None, third=None, fourth=None):
-        self._models, self._modes, self._mode, self._tensors = {}, {}, IOMode.SYSIO, weakref.WeakValueDictionary()
+        self._models, self._modes, self._mode = {}, {}, IOMode.SYSIO
         if isinstance(source, Handle):
             self._handle = source
         elif isinstance(source, (bytes, bytearray, memoryview)):
@@ -441,7 +493,7 @@ class Engine:
         given, wanted = {}, {}
         for tensor in model.inputs(graph_name):
             value = inputs[tensor.name]
-            if mode in (IOMode.SYSI, IOMode.SYSIO) and value.own_sys_data() and value.own_dev_data():
+            if mode in (IOMode.SYSI, IOMode.SYSIO) and value.is_sys_data_valid() and value.is_dev_data_valid():
                 value.sync_s2d()
             array = value._for_launch(tensor.name, tensor.dtype)
             if tensor.name in shapes:
@@ -454,7 +506,7 @@ class Engine:
             wanted[tensor.name] = outputs[tensor.name]._for_launch(tensor.name, tensor.dtype)
         model.launch(graph_name, given, wanted, cores=cores)
         for name in wanted:
-            if mode in (IOMode.SYSO, IOMode.SYSIO) and outputs[name].own_sys_data():
+            if mode in (IOMode.SYSO, IOMode.SYSIO) and outputs[name].is_sys_data_valid():
                 outputs[name].sync_d2s()
 
     # -- Inside
@@ -543,3 +595,163 @@ class MultiEngine:
         outputs = engine.create_output_tensors_map(self._graph, 0 if self._sys_out else 2)
         engine.process(self._graph, own, outputs)
         return outputs
+
+
+class EngineLLM:
+    """The networks of a language model. Tensors are known by their numbers, and lie in device memory.
+
+    EngineLLM(bmodel_path, device_ids), EngineLLM(bmodel_bytes, bmodel_size, device_ids), EngineLLM(bmodel_path, flags, device_ids).
+    Networks are for one device here: the first one of the list.
+    """
+
+    def __init__(self, source, second, third=None):
+        ids = second if third is None else third
+        if not isinstance(ids, (list, tuple)) or not ids:
+            raise ArgumentError("the devices are a list of at least one number", "device_ids")
+        self._ids = [int(one) for one in ids]
+        self._engine = Engine(Handle(self._ids[0]))
+        self._engine.load(source, second if isinstance(source, (bytes, bytearray, memoryview)) and third is not None else None)
+
+    def get_device_ids(self):
+        return list(self._ids)
+
+    def get_graph_names(self):
+        return self._engine.get_graph_names()
+
+    def get_addr_mode(self, graph_name):
+        """1: inputs and outputs of the network have device memory of their own, which `get_input_tensors` gives."""
+        return int(self._engine._info(graph_name).addr_mode)
+
+    def get_stage_num(self, graph_name):
+        return int(self._engine._info(graph_name).stage_num)
+
+    def get_is_dynamic(self, graph_name):
+        return self._engine.graph_is_dynamic(graph_name)
+
+    def process(self, graph_name, input, output, core_list=None):
+        """Runs a network: {number: Tensor} for its inputs and outputs. Returns 0."""
+        model = self._engine._of(graph_name)
+        given = self._arrays(graph_name, input, True)
+        wanted = self._arrays(graph_name, output, False)
+        model.launch(graph_name, given, wanted, cores=list(core_list) if core_list else None)
+        return 0
+
+    def get_input_num(self, graph_name):
+        return len(self._side(graph_name, True))
+
+    def get_output_num(self, graph_name):
+        return len(self._side(graph_name, False))
+
+    def get_input_names(self, graph_name):
+        return self._engine.get_input_names(graph_name)
+
+    def get_output_names(self, graph_name):
+        return self._engine.get_output_names(graph_name)
+
+    def get_input_name(self, graph_name, index):
+        return self._find(graph_name, index, True).name
+
+    def get_output_name(self, graph_name, index):
+        return self._find(graph_name, index, False).name
+
+    def get_input_shape(self, graph_name, index, stage=0):
+        return self._shape(graph_name, index, stage, True)
+
+    def get_output_shape(self, graph_name, index, stage=0):
+        return self._shape(graph_name, index, stage, False)
+
+    def get_input_max_shape(self, graph_name, index):
+        return _largest(self._find(graph_name, index, True))
+
+    def get_output_max_shape(self, graph_name, index):
+        return _largest(self._find(graph_name, index, False))
+
+    def get_input_dtype(self, graph_name, index):
+        return _dtype_of(self._find(graph_name, index, True).dtype)
+
+    def get_output_dtype(self, graph_name, index):
+        return _dtype_of(self._find(graph_name, index, False).dtype)
+
+    def get_input_scale(self, graph_name, index):
+        return self._engine.get_input_scale(graph_name, self.get_input_name(graph_name, index))
+
+    def get_output_scale(self, graph_name, index):
+        return self._engine.get_output_scale(graph_name, self.get_output_name(graph_name, index))
+
+    def get_input_tensor_devid(self, graph_name, index):
+        self._find(graph_name, index, True)
+        return self._ids[0]
+
+    def get_output_tensor_devid(self, graph_name, index):
+        self._find(graph_name, index, False)
+        return self._ids[0]
+
+    def get_input_tensors(self, graph_name, name_or_stage=None, stage=0):
+        """The network's own device memory, where state stays between launches: all inputs, or those of a name. Empty in mode 0, in which
+        that memory holds an input only while its network runs."""
+        return self._own(graph_name, name_or_stage, stage, True) if self.get_addr_mode(graph_name) == 1 else {}
+
+    def get_output_tensors(self, graph_name, name_or_stage=None, stage=0):
+        return self._own(graph_name, name_or_stage, stage, False) if self.get_addr_mode(graph_name) == 1 else {}
+
+    def get_input_tensor(self, graph_name, index, stage=0):
+        self._find(graph_name, index, True)
+        return self.get_input_tensors(graph_name, stage).get(index, {})
+
+    def get_output_tensor(self, graph_name, index, stage=0):
+        self._find(graph_name, index, False)
+        return self.get_output_tensors(graph_name, stage).get(index, {})
+
+    def get_input_tensors_addrmode0(self, graph_name, stage=0):
+        """As `get_input_tensors`, in every mode."""
+        return self._own(graph_name, None, stage, True)
+
+    def get_output_tensors_addrmode0(self, graph_name, stage=0):
+        return self._own(graph_name, None, stage, False)
+
+    def create_max_input_tensors(self, graph_name):
+        """New tensors in device memory, for the largest shapes."""
+        return self._new(graph_name, True)
+
+    def create_max_output_tensors(self, graph_name):
+        return self._new(graph_name, False)
+
+    # -- Inside
+
+    def _side(self, graph_name, inputs):
+        model = self._engine._of(graph_name)
+        return model.inputs(graph_name) if inputs else model.outputs(graph_name)
+
+    def _find(self, graph_name, index, inputs):
+        tensors = self._side(graph_name, inputs)
+        if not 0 <= index < len(tensors):
+            raise ArgumentError(f"graph {graph_name} has no {'input' if inputs else 'output'} {index}: it has {len(tensors)}", "index")
+        return tensors[index]
+
+    def _shape(self, graph_name, index, stage, inputs):
+        self._check_stage(graph_name, stage)
+        return list(self._find(graph_name, index, inputs).shapes[stage])
+
+    def _check_stage(self, graph_name, stage):
+        if not 0 <= stage < self.get_stage_num(graph_name):
+            raise ArgumentError(f"graph {graph_name} has no stage {stage}: it has {self.get_stage_num(graph_name)}", "stage")
+
+    def _own(self, graph_name, name_or_stage, stage, inputs):
+        name = name_or_stage if isinstance(name_or_stage, str) else None
+        stage = stage if name is not None or name_or_stage is None else name_or_stage
+        self._check_stage(graph_name, stage)
+        model = self._engine._of(graph_name)
+        return {i: Tensor._of_array(model.memory(tensor.name, graph_name, stage), self._ids[0])
+                for i, tensor in enumerate(self._side(graph_name, inputs)) if name in (None, tensor.name)}
+
+    def _new(self, graph_name, inputs):
+        return {i: Tensor(self._engine.get_handle(), _largest(tensor), _dtype_of(tensor.dtype), False, True)
+                for i, tensor in enumerate(self._side(graph_name, inputs))}
+
+    def _arrays(self, graph_name, tensors, inputs):
+        found = {}
+        for i, tensor in enumerate(self._side(graph_name, inputs)):
+            if i not in tensors:
+                raise ArgumentError(f"graph {graph_name} has the {'input' if inputs else 'output'} {i}, {tensor.name}, for which there is no tensor", str(i))
+            found[tensor.name] = tensors[i]._for_launch(tensor.name, tensor.dtype)
+        return found

@@ -1,6 +1,7 @@
 """Scripts as SAIL's users write them, and a network's memory, futures and batches."""
 import os
 import pathlib
+import tarfile
 
 import numpy as np
 import pytest
@@ -113,6 +114,131 @@ def test_tensors_share_copy_and_scale():
     assert small.asnumpy().tolist() == [1, -2, 127] and small.scale_to(0.5).tolist() == [0.5, -1.0, 63.5]
     whole.reshape([3, 8])
     assert whole.shape() == [3, 8] and whole.dtype() == sail.Dtype.BM_FLOAT32
+
+
+def test_tensors_keep_their_room_and_bits():
+    handle = sail.Handle(0)
+    half = sail.Tensor(handle, [2, 2], sail.Dtype.BM_FLOAT16, False, True)
+    bits = np.array([[0x3C00, 0x4000], [0xC61C, 0]], np.uint16)
+    half.update_data(bits)
+    assert half.asnumpy().dtype == np.uint16 and half.asnumpy().tolist() == bits.tolist() and half.scale_to(2).tolist()[0] == [2, 4]
+    half.update_data(np.array([[1, 2]], np.float16))
+    assert half.asnumpy().view(np.float16).tolist()[0] == [1, 2]
+    whole = sail.Tensor(handle, np.arange(12, dtype=np.int32), False)
+    whole.reshape([2, 2])
+    assert whole.asnumpy().tolist() == [[0, 1], [2, 3]]
+    whole.reshape([3, 4])
+    assert whole.asnumpy()[2].tolist() == [8, 9, 10, 11]
+    part = sail.Tensor(whole, [1, 2], 4)
+    part.reshape([8])
+    assert part.asnumpy().tolist() == list(range(4, 12)) and not part.own_dev_data() and part.is_dev_data_valid()
+    other = sail.Tensor(handle, [4], sail.Dtype.BM_INT32, False, True)
+    other.sync_d2d_stride(whole, 3, 1, 4)
+    assert other.asnumpy().tolist() == [0, 3, 6, 9]
+    whole.reshape([13])
+    assert whole.asnumpy().tolist() == [0] * 13 and part.asnumpy().tolist() == list(range(4, 12))
+    for call, text in ((lambda: part.reshape([9]), "of 8 elements, has no shape"),
+                       (lambda: other.sync_d2d(half, 0, 0, 1), "of float16 cannot be copied to one of int32"),
+                       (lambda: other.sync_d2d(whole, 10, 0, 4), "14 elements are not in a tensor of 13"),
+                       (lambda: other.sync_d2d_stride(whole, 1, 2, 2), "2 apart"),
+                       (lambda: sail.Tensor(whole, [2], 12), "not in a tensor of 13")):
+        with pytest.raises(softtpu.Error, match=text):
+            call()
+
+
+class Chat:
+    """The loop of public programs over EngineLLM: state is device memory of the program's own, of which networks get parts."""
+
+    HIDDEN = 0xC61C  # -10000 in bf16
+
+    def __init__(self, model):
+        self.net, self.handle = sail.EngineLLM(model, len(model), [0]), sail.Handle(0)
+        names = self.net.get_graph_names()
+        self.blocks, self.length = (len(names) - 3) // 2, self.net.get_input_shape("block_0", 0)[1]
+        self.width = self.net.get_output_shape("embedding", 0)[-1]
+        self.own = {name: (self.net.get_input_tensors_addrmode0(name), self.net.get_output_tensors_addrmode0(name)) for name in names}
+        caches = [self.own[f"block_cache_{i}"][0] for i in range(self.blocks)]
+        self.past = [[sail.Tensor(self.handle, cache[3 + j].shape(), cache[3 + j].dtype(), False, True) for j in range(2)] for cache in caches]
+        self.heads = self.past[0][0].shape()[-2:]
+        self.states = self.net.create_max_output_tensors("embedding")[0]
+        self.ids, self.places, self.mask = (sail.Tensor(self.handle, self.net.get_input_shape(name, i), self.net.get_input_dtype(name, i), False, True)
+                                            for name, i in (("embedding", 0), ("block_0", 1), ("block_0", 2)))
+        self.next_states = self.net.create_max_output_tensors("embedding_cache")[0]
+        self.token = self.net.create_max_output_tensors("lm_head")[0]
+
+    def head(self, states):
+        states.reshape(self.net.get_input_shape("lm_head", 0))
+        assert self.net.process("lm_head", {0: states}, {0: self.token}) == 0
+        return int(self.token.asnumpy())
+
+    def first(self, tokens):
+        count, length = len(tokens), self.length
+        ids, places = np.zeros((2, 1, length), np.int32)
+        ids[0, :count], places[0, :count] = tokens, range(count)
+        mask = np.full((1, 1, length, length), self.HIDDEN, np.uint16)
+        mask[0, 0, :count] = np.where(np.tri(count, length), 0, self.HIDDEN)
+        self.ids.update_data(ids), self.places.update_data(places), self.mask.update_data(mask)
+        self.net.process("embedding", {0: self.ids}, {0: self.states})
+        for i in range(self.blocks):
+            made = {0: self.states, **{1 + j: sail.Tensor(self.past[i][j], self.net.get_output_shape("block_0", 1 + j), 0) for j in range(2)}}
+            self.net.process(f"block_{i}", {0: self.states, 1: self.places, 2: self.mask}, made)
+        self.count = count
+        return self.head(sail.Tensor(self.states, [1, 1, self.width], (count - 1) * self.width))
+
+    def next(self):
+        place, size = self.count, int(np.prod(self.heads))
+        mask = np.full(self.length + 1, self.HIDDEN, np.uint16)
+        mask[:place] = mask[-1] = 0
+        self.token.reshape([1, 1])
+        self.net.process("embedding_cache", {0: self.token}, {0: self.next_states})
+        for i in range(self.blocks):
+            given, _ = self.own[f"block_cache_{i}"]
+            given[1].update_data(np.array([[place]], np.int32))
+            given[2].update_data(mask.reshape(given[2].shape()))
+            self.net.process(f"block_cache_{i}", {**given, 0: self.next_states, 3: self.past[i][0], 4: self.past[i][1]},
+                             {0: self.next_states, **{1 + j: sail.Tensor(self.past[i][j], [1, 1, *self.heads], place * size) for j in range(2)}})
+        self.count += 1
+        return self.head(sail.Tensor(self.next_states, [1, 1, self.width], 0))
+
+
+def test_a_chat_loop_over_the_engine_for_language_models():
+    data = pathlib.Path(__file__).parents[2] / "samples/llm/data"
+    with tarfile.open(data / "model.tar.xz") as archive:
+        chat = Chat(archive.extractfile("model.bmodel").read())
+    wanted = [int(word) for word in (data / "tokens.txt").read_text().split()]
+    assert [chat.first([17, 4, 1203, 88, 951, 3, 640, 12])] + [chat.next() for _ in range(3)] == wanted[:4]
+
+
+def test_what_the_engine_for_language_models_says_of_a_network():
+    path, given, want = recorded("addtwoioalone_F16")
+    net = sail.EngineLLM(str(path), sail.BmrtFlag.BM_RUNTIME_SHARE_MEM, [0])
+    graph = net.get_graph_names()[0]
+    assert net.get_device_ids() == [0] and net.get_addr_mode(graph) == 1 and net.get_stage_num(graph) == 1 and not net.get_is_dynamic(graph)
+    count = net.get_input_num(graph)
+    assert count == len(net.get_input_names(graph)) and net.get_output_num(graph) == len(net.get_output_names(graph))
+    assert net.get_input_name(graph, 0) == net.get_input_names(graph)[0] and net.get_input_max_shape(graph, 0) == net.get_input_shape(graph, 0)
+    assert net.get_output_max_shape(graph, 0) == net.get_output_shape(graph, 0, 0) and net.get_input_scale(graph, 0) == net.get_output_scale(graph, 0) == 1
+    assert net.get_input_tensor_devid(graph, 0) == net.get_output_tensor_devid(graph, 0) == 0 and net.get_output_dtype(graph, 0) == sail.Dtype.BM_FLOAT32
+    own, made = net.get_input_tensors(graph), net.get_output_tensors(graph, 0)
+    assert list(own) == list(range(count)) and list(net.get_input_tensors(graph, net.get_input_name(graph, count - 1))) == [count - 1]
+    data = np.frombuffer(given, np.float32).reshape(count, -1)
+    for i, tensor in own.items():
+        tensor.update_data(data[i].reshape(tensor.shape()))
+    assert net.process(graph, own, made) == 0
+    assert b"".join(made[i].asnumpy().tobytes() for i in made) == want
+    # The memory is the network's own: it is seen through each of its tensors.
+    assert net.get_input_tensor(graph, 0).asnumpy().tobytes() == own[0].asnumpy().tobytes()
+    assert net.get_output_tensor(graph, 0).asnumpy().tobytes() == made[0].asnumpy().tobytes()
+    for call, text in ((lambda: net.process(graph, {}, made), "has the input 0, .*for which there is no tensor"),
+                       (lambda: net.process(graph, own, {}), "has the output 0, .*for which there is no tensor"),
+                       (lambda: net.get_input_shape(graph, 9), "has no input 9"), (lambda: net.get_input_shape(graph, 0, 1), "has no stage 1"),
+                       (lambda: net.get_addr_mode("other"), "no graph 'other'"), (lambda: sail.EngineLLM(str(path), []), "at least one")):
+        with pytest.raises(softtpu.Error, match=text) as failure:
+            call()
+        assert "\n" not in str(failure.value)
+    plain = recorded("softmax_INT8")[0]
+    other = sail.EngineLLM(str(plain), [0])
+    assert other.get_input_tensors(other.get_graph_names()[0]) == {} and other.get_input_tensors_addrmode0(other.get_graph_names()[0])
 
 
 def test_wrong_arguments_are_one_sentence_each():
