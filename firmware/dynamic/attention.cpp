@@ -8,8 +8,6 @@ namespace softtpu::dynamic {
 
 namespace {
 
-constexpr int kNewtonSteps = 3;
-
 dim4 rows_of(int rows, int width) { return {1, rows, width, 1}; }
 
 }  // namespace
@@ -372,8 +370,163 @@ class Attention {
   dim4 singles_, scores_, result_, score_strides_;
 };
 
+// A head of attention with all its products: queries, keys and values of the same rows, and what they make. Places in
+// its work memory are those of the recordings, a line of each NPU for a row.
+class Head {
+ public:
+  explicit Head(const LocalRun& run)
+      : run_(run),
+        type_(run.inputs[0].type),
+        rows_(run.output.extents.c),
+        width_(run.inputs[0].extents.h),
+        depth_(run.layer.word(Words::kDepth)),
+        scores_{1, rows_, 1, rows_},
+        singles_{1, rows_, 1, 1},
+        projected_{1, rows_, 1, depth_} {}
+
+  void run() const {
+    const dim4 biases{1, tpu_npu_num(), 1, run_.inputs[2].extents.h};
+    tpu_bdc_npu_bcast(run_.inputs[2].address, run_.inputs[2].address, &biases, run_.inputs[2].type);
+    if (is_byte(type_)) return of_bytes();
+    constexpr local_addr_t kScores = 2 * kLine, kCoefficients = 3 * kLine, kWeights = 4 * kLine, kPart = 5 * kLine,
+                           kRest = 6 * kLine;
+    const local_addr_t keys = at(0);
+    const local_addr_t values = at(kLine);
+    const local_addr_t queries = at(kPart);
+    tpu_bdc_load_fp_exp_coeff(at(kCoefficients), type_);
+    project(keys, kKeys);
+    project(values, kValues);
+    project(queries, kQueries);
+    tpu_bdc_fp_mm_R_trans(at(kScores), queries, keys, rows_, depth_, rows_, type_, type_);
+    tpu_bdc_fp_mul_C(at(kScores), at(kScores), constant(run_.layer.number(Words::kScale), type_), &scores_, nullptr,
+                     nullptr, type_);
+    fill(at(kScores), type_, lowest(type_));
+    const dim4 row{1, rows_, 1, tpu_eu_num(type_)};
+    const dim2 whole_row{1, row.w};
+    tpu_bdc_fp_max_pool2d(at(kRest), at(kScores), &row, &whole_row, &kNoPads, &kOne, &kOne, type_, lowest(type_));
+    const dim4 over_row = spread({0, type_, singles_, false}, scores_);
+    tpu_bdc_fp_sub(at(kScores), at(kScores), at(kRest), &scores_, nullptr, nullptr, &over_row, type_);
+    tpu_bdc_fp_exp(at(kWeights), at(kScores), at(kPart), at(kRest), at(kCoefficients), &scores_, type_);
+    tpu_bdc_cast(at(kPart), at(kWeights), &scores_, nullptr, nullptr, DT_FP32, type_, RM_HALF_TO_EVEN);
+    fill(at(kPart), DT_FP32, whole(0));
+    sum(at(kScores), at(kPart), tpu_eu_num(DT_FP32));
+    tpu_bdc_fp_C_div(at(kRest), at(kScores), constant(1, DT_FP32), &singles_, nullptr, nullptr, DT_FP32);
+    tpu_bdc_cast(at(kScores), at(kRest), &singles_, nullptr, nullptr, type_, DT_FP32, RM_HALF_TO_EVEN);
+    tpu_bdc_fp_mul(at(kWeights), at(kWeights), at(kScores), &scores_, nullptr, nullptr, &over_row, type_);
+    tpu_bdc_fp_mm(at(kPart), at(kWeights), values, rows_, rows_, depth_, type_, type_, false);
+    const LocalTensor& to = run_.output;
+    tpu_bdc_fp_mm(to.address, at(kPart), run_.inputs[3].address, rows_, depth_, to.extents.h, type_, type_, false);
+    if (has_bias_of_result()) add_bias(to.address, kResult, {1, rows_, 1, to.extents.h});
+  }
+
+ private:
+  using Words = bmodel::HeadWords;
+  static constexpr local_addr_t kLine = 64, kBank = 0x4000;
+  static constexpr padding_t kNoPads{0, 0, 0, 0};
+  // Weights and biases lie behind each other.
+  static constexpr int kQueries = 0, kKeys = 1, kValues = 2, kResult = 3;
+  // Numbers of what is requantised, behind these three.
+  static constexpr int kOfScores = 3, kOfResult = 4;
+
+  local_addr_t at(local_addr_t place) const { return run_.work + place; }
+  bool has_bias_of_result() const { return (run_.layer.word(Words::kBiases) & Words::kBiasOfResult) != 0; }
+
+  void add_bias(local_addr_t to, int which, const dim4& shape) const {
+    const data_type_t type = run_.inputs[2].type;
+    const local_addr_t bias =
+        run_.inputs[2].address + static_cast<local_addr_t>(which * depth_ * tpu_data_type_size(type));
+    const dim4 along{0, 0, 0, 1};
+    if (type == DT_INT32) {
+      tpu_bdc_int_add(to, to, bias, &shape, nullptr, nullptr, &along, DT_INT32, DT_INT32, DT_INT32, 0,
+                      RM_HALF_AWAY_FROM_ZERO, true);
+    } else {
+      tpu_bdc_fp_add(to, to, bias, &shape, nullptr, nullptr, &along, type);
+    }
+  }
+
+  local_addr_t weights(int which) const {
+    const LocalTensor& all = run_.inputs[1];
+    return all.address + static_cast<local_addr_t>(which * all.extents.w * tpu_data_type_size(type_));
+  }
+
+  void project(local_addr_t to, int which) const {
+    tpu_bdc_fp_mm(to, run_.inputs[0].address, weights(which), rows_, width_, depth_, type_, type_, false);
+    add_bias(to, which, projected_);
+  }
+
+  // What a row lacks of a whole vector.
+  void fill(local_addr_t row, data_type_t type, scalar_t value) const {
+    const int rest = tpu_eu_num(type) - rows_;
+    if (rest == 0) return;
+    const dim4 tail{1, rows_, 1, rest};
+    dim4 strides = strides_of({0, type, {1, rows_, 1, tpu_eu_num(type)}, false});
+    if (is_byte(type_)) strides.h = rest;
+    tpu_bdc_set_C(row + static_cast<local_addr_t>(rows_ * tpu_data_type_size(type)), value, &tail, &strides, type);
+  }
+
+  void sum(local_addr_t to, local_addr_t from, int width) const {
+    const dim4 row{1, rows_, 1, tpu_eu_num(DT_FP32)};
+    const dim2 kernel{1, width};
+    tpu_bdc_fp_avg_pool2d(to, from, &row, &kernel, &kNoPads, &kOne, &kOne, DT_FP32, constant(1, DT_FP32));
+  }
+
+  void requantise(local_addr_t to, local_addr_t from, int which, const dim4& shape) const {
+    const std::size_t words = Words::kRequantisations + 3 * static_cast<std::size_t>(which);
+    tpu_bdc_int_requant(to, from, &shape, run_.layer.word(words), static_cast<char>(-run_.layer.word(words + 1)),
+                        whole(run_.layer.word(words + 2)), DT_INT8, DT_INT32, RM_HALF_AWAY_FROM_ZERO);
+  }
+
+  void of_bytes() const {
+    constexpr int kEntries = 256;
+    constexpr local_addr_t kEnd = 4 * kLine;
+    const local_addr_t scores = at(0);
+    const local_addr_t keys = at(kLine);
+    const local_addr_t values = at(2 * kLine);
+    const local_addr_t queries = at(3 * kLine);
+    const local_addr_t sums = (at(kEnd) + kBank - 1) / kBank * kBank;
+    const local_addr_t total = sums + kLine;
+    const local_addr_t table = run_.inputs[4].address;
+    const dim4 entries{1, tpu_npu_num(), 1, kEntries};
+    tpu_bdc_npu_bcast(table, table, &entries, DT_FP32);
+    const auto project_bytes = [&](local_addr_t to, int which) {
+      tpu_bdc_int8_zp_mm(sums, run_.inputs[0].address, weights(which), whole(0), rows_, width_, depth_, DT_INT8,
+                         DT_INT8, false);
+      add_bias(sums, which, projected_);
+      requantise(to, sums, which, projected_);
+    };
+    project_bytes(keys, kKeys);
+    project_bytes(values, kValues);
+    project_bytes(queries, kQueries);
+    tpu_bdc_int8_zp_mm_R_trans(sums, queries, keys, whole(0), rows_, depth_, rows_, DT_INT8, DT_INT8);
+    requantise(scores, sums, kOfScores, scores_);
+    // How far a score lies below the largest one that a byte holds: as an unsigned byte, the place in the table.
+    tpu_bdc_int_C_sub(scores, scores, whole(127), &scores_, nullptr, nullptr, DT_INT8, DT_INT8, DT_INT8, 0,
+                      RM_HALF_AWAY_FROM_ZERO, false);
+    tpu_bdc_table_lookup(sums, scores, table, &scores_, kEntries, DT_FP32, DT_UINT8);
+    fill(sums, DT_FP32, whole(0));
+    sum(queries, sums, 1);
+    sum(total, queries, tpu_eu_num(DT_FP32));
+    tpu_bdc_fp32_C_div(total, total, 1.0F / run_.layer.number(Words::kScale), &singles_, nullptr, nullptr);
+    const dim4 over_row = spread({0, DT_FP32, singles_, false}, scores_);
+    tpu_bdc_fp_mul(sums, sums, total, &scores_, nullptr, nullptr, &over_row, DT_FP32);
+    tpu_bdc_cast(scores, sums, &scores_, nullptr, nullptr, DT_UINT8, DT_FP32, RM_HALF_AWAY_FROM_ZERO);
+    tpu_bdc_int8_zp_mm(sums, scores, values, whole(0), rows_, rows_, depth_, DT_UINT8, DT_INT8, false);
+    requantise(queries, sums, kOfResult, projected_);
+    const LocalTensor& to = run_.output;
+    tpu_bdc_int8_zp_mm(to.address, queries, run_.inputs[3].address, whole(0), rows_, depth_, to.extents.h, DT_INT8,
+                       DT_INT8, false);
+    if (has_bias_of_result()) add_bias(to.address, kResult, {1, rows_, 1, to.extents.h});
+  }
+
+  const LocalRun& run_;
+  data_type_t type_;
+  int rows_, width_, depth_;
+  dim4 scores_, singles_, projected_;
+};
+
 }  // namespace
 
 void attention_over_heads(const LayerRun& run) { Attention(run).run(); }
+void attention_of_head(const LocalRun& run) { Head(run).run(); }
 
 }  // namespace softtpu::dynamic

@@ -91,6 +91,10 @@ void binary(const LocalRun& run) {
     tpu_bdc_npu_bcast(input.address, input.address, &all, input.type);
   }
   if (is_byte(to.type)) return sum_of_bytes(run);
+  if (to.type == DT_INT32) {
+    return tpu_bdc_int_add(to.address, run.inputs[0].address, run.inputs[1].address, &shape, nullptr, nullptr, nullptr,
+                           DT_INT32, DT_INT32, DT_INT32, 0, RM_HALF_AWAY_FROM_ZERO, true);
+  }
   const local_addr_t one = run.inputs[0].address;
   const local_addr_t other = run.inputs[1].address;
   const auto strides_over = [&shape](const LocalTensor& from) {
@@ -217,14 +221,31 @@ void table(const LayerRun& run) {
 void quantisation(const LocalRun& run) {
   const LocalTensor& from = run.inputs[0];
   const dim4& shape = from.extents;
-  tpu_bdc_fp_mul_C(run.work, from.address, constant(run.layer.number(1), DT_FP32), &shape, nullptr, nullptr, DT_FP32);
+  const scalar_t scale = constant(run.layer.number(1), from.type);
+  tpu_bdc_fp_mul_C(run.work, from.address, scale, &shape, nullptr, nullptr, from.type);
+  if (from.type != DT_FP32) {
+    return tpu_bdc_cast(run.output.address, run.work, &shape, nullptr, nullptr, run.output.type, from.type,
+                        RM_HALF_AWAY_FROM_ZERO);
+  }
   tpu_bdc_cast(run.work, run.work, &shape, nullptr, nullptr, DT_INT32, DT_FP32, RM_HALF_AWAY_FROM_ZERO);
   tpu_bdc_cast(run.output.address, run.work, &shape, nullptr, nullptr, run.output.type, DT_INT32,
                RM_HALF_AWAY_FROM_ZERO);
 }
 
+void requantisation(const LocalRun& run) {
+  tpu_bdc_int_requant(run.output.address, run.inputs[0].address, &run.output.extents, run.layer.word(1),
+                      static_cast<char>(run.layer.word(2)), whole(run.layer.word(3)), run.output.type, DT_INT32,
+                      RM_HALF_AWAY_FROM_ZERO);
+}
+
 void dequantisation(const LocalRun& run) {
   const LocalTensor& from = run.inputs[0];
+  const LocalTensor& to = run.output;
+  if (to.type != DT_FP32) {
+    tpu_bdc_cast(to.address, from.address, &from.extents, nullptr, nullptr, to.type, from.type, RM_HALF_TO_EVEN);
+    return tpu_bdc_fp_mul_C(to.address, to.address, constant(run.layer.number(1), to.type), &from.extents, nullptr,
+                            nullptr, to.type);
+  }
   tpu_bdc_fp32_dequant(run.output.address, from.address, &from.extents, whole(0), run.layer.number(1), from.type,
                        RM_HALF_TO_EVEN);
 }

@@ -53,6 +53,7 @@ void table(const LocalRun& run);
 void table(const LayerRun& run);
 void quantisation(const LocalRun& run);
 void dequantisation(const LocalRun& run);
+void requantisation(const LocalRun& run);
 
 // sums.cpp
 void pooling(const LocalRun& run);
@@ -82,5 +83,6 @@ void rms_norm(const LayerRun& run);
 void packed_product(const LayerRun& run);
 void rotary_embedding(const LocalRun& run);
 void attention_over_heads(const LayerRun& run);
+void attention_of_head(const LocalRun& run);
 
 }  // namespace softtpu::dynamic

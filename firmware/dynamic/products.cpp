@@ -366,6 +366,8 @@ void batched_product(const LayerRun& run) {
   product.rows = static_cast<int>(left[left.size() - 2]);
   product.depth = static_cast<int>(left.back());
   product.columns = static_cast<int>(right.back());
+  product.has_bias = run.inputs.size() > 2;
+  if (product.has_bias) product.bias = run.inputs[2].address;
   const std::int64_t bytes = tpu_data_type_size(product.type);
   const std::int64_t batches = elements_of(left) / std::max(1, product.rows * product.depth);
   for (std::int64_t batch = 0; batch < batches; ++batch) {

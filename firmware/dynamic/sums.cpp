@@ -13,17 +13,6 @@ namespace {
 
 constexpr padding_t kNoPadding{0, 0, 0, 0};
 
-// The least number of a type.
-scalar_t lowest(data_type_t type) {
-  switch (type) {
-    case DT_INT8: return whole(-128);
-    case DT_FP32: return constant(std::numeric_limits<float>::lowest(), type);
-    case DT_FP16: return whole(0xfbff);
-    case DT_BFP16: return whole(0xff7f);
-    default: return whole(0);
-  }
-}
-
 void maximum(local_addr_t to, local_addr_t from, const dim4& shape, dim2 kernel, data_type_t type) {
   tpu_bdc_fp_max_pool2d(to, from, &shape, &kernel, &kNoPadding, &kOne, &kOne, type, lowest(type));
 }
@@ -281,14 +270,27 @@ void layer_norm(const LocalRun& run) {
   const local_addr_t second = first + bytes_of(wide);
   const float least = run.layer.number(1);
   tpu_bdc_fp_hw_reduce_mean(mean, from.address, first, &shape, type);
-  const dim4 over_row = spread({mean, type, single, false}, shape);
-  tpu_bdc_fp_sub(to.address, from.address, mean, &shape, nullptr, nullptr, &over_row, type);
-  tpu_bdc_cast(first, to.address, &shape, nullptr, nullptr, DT_FP32, type, RM_HALF_TO_EVEN);
-  tpu_bdc_fp_square(second, first, &shape, nullptr, nullptr, DT_FP32);
-  tpu_bdc_fp_hw_reduce_mean(deviation, second, first, &shape, DT_FP32);
-  tpu_bdc_fp_add_C(first, deviation, constant(least, DT_FP32), &single, nullptr, nullptr, DT_FP32);
-  tpu_bdc_fp_rsqrt(second, first, &single, DT_FP32);
-  tpu_bdc_cast(deviation, second, &single, nullptr, nullptr, type, DT_FP32, RM_HALF_TO_EVEN);
+  dim4 over_row = spread({mean, type, single, false}, shape);
+  over_row.w = 0;
+  // As recorded, bf16 centres the row twice, the first time in work memory.
+  const bool twice = type == DT_BFP16;
+  const local_addr_t centred = twice ? first : to.address;
+  const local_addr_t widened = twice ? second : first;
+  const local_addr_t squares = twice ? first : second;
+  const auto centre = [&](local_addr_t at) {
+    tpu_bdc_fp_sub(at, from.address, mean, &shape, nullptr, nullptr, &over_row, type);
+  };
+  centre(centred);
+  tpu_bdc_cast(widened, centred, &shape, nullptr, nullptr, DT_FP32, type, RM_HALF_TO_EVEN);
+  tpu_bdc_fp_square(squares, widened, &shape, nullptr, nullptr, DT_FP32);
+  tpu_bdc_fp_hw_reduce_mean(deviation, squares, widened, &shape, DT_FP32);
+  tpu_bdc_fp_add_C(widened, deviation, constant(least, DT_FP32), &single, nullptr, nullptr, DT_FP32);
+  if (twice)
+    tpu_bdc_fp32_tunable_rsqrt(squares, widened, &single, kNewtonSteps);
+  else
+    tpu_bdc_fp_rsqrt(squares, widened, &single, DT_FP32);
+  tpu_bdc_cast(deviation, squares, &single, nullptr, nullptr, type, DT_FP32, RM_HALF_TO_EVEN);
+  if (twice) centre(to.address);
   tpu_bdc_fp_mul(to.address, to.address, deviation, &shape, nullptr, nullptr, &over_row, type);
   const std::int32_t affine = run.layer.word(2);
   std::size_t next = 1;

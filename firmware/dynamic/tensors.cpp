@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 
 namespace softtpu::dynamic {
 
@@ -73,6 +74,16 @@ scalar_t whole(int value) {
   scalar_t scalar{};
   scalar.s32 = value;
   return scalar;
+}
+
+scalar_t lowest(data_type_t type) {
+  switch (type) {
+    case DT_INT8: return whole(-128);
+    case DT_FP32: return constant(std::numeric_limits<float>::lowest(), type);
+    case DT_FP16: return whole(0xfbff);
+    case DT_BFP16: return whole(0xff7f);
+    default: return whole(0);
+  }
 }
 
 variable_t as_operand(local_addr_t address) {

@@ -33,6 +33,7 @@ struct LocalTensor {
 };
 
 inline constexpr dim2 kOne{1, 1};  // of a stride or dilation: none
+inline constexpr int kNewtonSteps = 3;
 
 data_type_t device_type(std::uint32_t type);
 inline bool is_byte(data_type_t type) { return type == DT_INT8 || type == DT_UINT8; }
@@ -48,6 +49,7 @@ local_addr_t bytes_of(const LocalTensor& tensor);  // in each NPU
 
 scalar_t constant(float value, data_type_t type);
 scalar_t whole(int value);
+scalar_t lowest(data_type_t type);  // the least number
 variable_t as_operand(local_addr_t address);
 variable_t as_operand(scalar_t value);
 

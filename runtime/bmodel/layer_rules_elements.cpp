@@ -36,6 +36,13 @@ Shapes binary(const Asked& asked) {
   if (asked.layer.word(1) != 0) return refuse("a relu behind it");
   if (!asked.zero(9, 12)) return refuse("zero points");
   if (asked.inputs[1].type != asked.first().type || !asked.same_type()) return refuse("operands of different types");
+  if (asked.first().type == kInt32) {
+    const bool sum = operation == 0 && asked.layer.local && asked.zero(5, 7);
+    if (!sum || asked.layer.word(3) != 1 || asked.layer.word(4) != 1 ||
+        asked.inputs[1].extents != asked.first().extents)
+      return refuse("whole numbers other than sums");
+    return asked.like;
+  }
   auto all = joined(asked.first().extents, asked.inputs[1].extents);
   if (!all) return all.error();
   constexpr std::int32_t kAdd = 0, kDivide = 3, kMinimum = 10000, kGreater = 10001;
@@ -112,13 +119,25 @@ Shapes quantisation(
     const Asked& asked) {  // per channel, f scale, f offset, type, mode, rounding, rounding of the source
   if (!asked.has(7) || (asked.layer.word(0) & 0xff) != 0 || !asked.zero(2, 3) || !asked.zero(4, 7))
     return refuse("these parameters");
-  if (asked.first().type != kFloat32 || asked.like[0].type != kInt8) return refuse("types other than f32 and int8");
+  const bool half = asked.first().type == kFloat16 && asked.layer.local;
+  if ((asked.first().type != kFloat32 && !half) || asked.like[0].type != kInt8) return refuse("these types");
+  return asked.like;
+}
+
+Shapes requantisation(const Asked& asked) {  // per channel, multiplier, shift, offset, type, mode, roundings
+  constexpr std::int32_t kMode = 2;
+  if (!asked.has(10) || (asked.layer.word(0) & 0xff) != 0 || asked.layer.word(2) > 0 || asked.layer.word(2) < -31 ||
+      !asked.zero(3, 4) || asked.layer.word(5) != kMode || !asked.zero(6, 10) || asked.inputs.size() != 1)
+    return refuse("these parameters");
+  if (asked.first().type != kInt32 || asked.like[0].type != kInt8) return refuse("types other than i32 and int8");
   return asked.like;
 }
 
 Shapes dequantisation(const Asked& asked) {  // per channel, f scale, offset, type, rounding
-  if (!asked.has(5) || (asked.layer.word(0) & 0xff) != 0 || !asked.zero(2, 5)) return refuse("these parameters");
-  if (!is_byte(asked.first().type) || asked.like[0].type != kFloat32) return refuse("types other than 8 bits and f32");
+  if (!asked.has(5) || (asked.layer.word(0) & 0xff) != 0 || !asked.zero(2, 3) || !asked.zero(4, 5))
+    return refuse("these parameters");
+  const bool half = asked.like[0].type == kFloat16 && asked.layer.local;
+  if (!is_byte(asked.first().type) || (asked.like[0].type != kFloat32 && !half)) return refuse("these types");
   return asked.like;
 }
 

@@ -139,8 +139,10 @@ Shapes fully_connected(const Asked& asked) {
 
 Shapes batched_product(const Asked& asked) {
   // type of the result, left and right transposed, zero points, (bias, batch in h, relu), f limit, requantisation
-  if (!asked.has(15) || asked.inputs.size() != 2) return refuse("a bias");
-  if (!asked.zero(1, 3) || !asked.zero(4, 7) || !asked.zero(11, 15)) return refuse("these parameters");
+  const bool bias = asked.inputs.size() == 3;
+  if (!asked.has(15) || (asked.inputs.size() != 2 && !bias)) return refuse("these inputs");
+  if (!asked.zero(1, 3) || !asked.zero(4, 6) || asked.layer.word(6) != (bias ? 1 : 0) || !asked.zero(11, 15))
+    return refuse("these parameters");
   const Extents& left = asked.first().extents;
   const Extents& right = asked.inputs[1].extents;
   const std::size_t rank = left.size();
@@ -150,8 +152,16 @@ Shapes batched_product(const Asked& asked) {
   const std::uint32_t type = asked.first().type;
   if (asked.inputs[1].type != type || !asked.same_type()) return refuse("operands of different types");
   if (type == kInt8 ? asked.layer.word(8) != 2 : !is_float(type)) return refuse("this type");
-  // One command has all of each sum up to here.
-  if (left[rank - 1] > 96 || left[rank - 2] > 64 || right[rank - 1] > 256) return refuse("a product of this size");
+  if (bias) {
+    const ShapedTensor& added = asked.inputs[2];
+    // f32 has its bias in the product's command, which is not recorded here.
+    if (type == kFloat32 || added.type != (type == kInt8 ? kInt32 : type) || added.extents.empty() ||
+        added.extents.back() != right.back() || elements_of(added.extents) != right.back())
+      return refuse("a bias of this kind");
+  }
+  // One command has all of each sum up to here; how sums of whole numbers are split changes nothing.
+  const std::int64_t most = type == kInt8 ? 1024 : 96;
+  if (left[rank - 1] > most || left[rank - 2] > 64 || right[rank - 1] > 256) return refuse("a product of this size");
   Extents to = left;
   to.back() = right.back();
   return asked.with(std::move(to));

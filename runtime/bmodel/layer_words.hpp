@@ -27,6 +27,13 @@ struct LstmWords {
                                kCount = 28;
 };
 
+// Products with weights in front of it and behind it. Of bytes: multiplier, shift and offset for what each of the five
+// products makes.
+struct HeadWords {
+  static constexpr std::size_t kScale = 1, kBiases = 2, kDepth = 5, kRequantisations = 6, kBehind = 21, kCount = 24;
+  static constexpr int kBiasOfInputs = 7, kBiasOfResult = 8;
+};
+
 // In front: addresses of result, operands and mask. Behind: places in local memory.
 struct AttentionWords {
   static constexpr std::size_t kBatch = 10, kScale = 13, kHasMask = 15, kHeads = 16, kKeyHeads = 17, kDepth = 18,
