@@ -101,9 +101,10 @@ Result<void> write_from_file(bm_handle_t handle, std::uint64_t address, int fd, 
   return h->device().write_from_file(address, fd, offset, bytes);
 }
 
-std::uint64_t global_memory_start(bm_handle_t handle) {
+GlobalMemory global_memory(bm_handle_t handle) {
   const std::shared_ptr<Handle> h = find_handle("tpu_kernel_launch_sync", handle);
-  return h == nullptr ? 0 : h->device().info().global_start;
+  if (h == nullptr) return {};
+  return {h->device().info().global_start, h->device().info().global_bytes};
 }
 
 bm_status_t sync(const char* function, bm_handle_t handle) {

@@ -21,8 +21,10 @@ bm_status_t launch_network(bm_handle_t handle, std::vector<NetworkPart> parts, b
 // Copies bytes of a file to device memory of the program.
 Result<void> write_from_file(bm_handle_t handle, std::uint64_t address, int fd, std::uint64_t offset,
                              std::uint64_t bytes);
-// The address of the first byte of global memory; 0: there is no such device.
-std::uint64_t global_memory_start(bm_handle_t handle);
+struct GlobalMemory {
+  std::uint64_t start = 0, bytes = 0;  // 0: there is no such device
+};
+GlobalMemory global_memory(bm_handle_t handle);
 
 }  // namespace softtpu::host
 #pragma GCC visibility pop

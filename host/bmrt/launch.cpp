@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "host/bmlib/network_launch.hpp"
 #include "host/bmrt/type_text.hpp"
 
 namespace softtpu::bmrt {
@@ -21,13 +22,21 @@ bool check_shape(const char* function, const char* name, const bm_shape_t& shape
                 fmt::format("tensor \"{}\" has {} dimensions (limit {})", name, shape.num_dims, BM_MAX_DIMS_NUM));
 }
 
-bool check_memory(const char* function, const char* name, const bm_tensor_t& tensor, std::uint64_t bytes) {
+bool check_memory(const char* function, bm_handle_t handle, const char* name, const bm_tensor_t& tensor,
+                  std::uint64_t bytes) {
   if (tensor.st_mode != BM_STORE_1N)
     return refuse(function, fmt::format("tensor \"{}\": BM1684X has no storage mode {} (BM_STORE_1N is 0)", name,
                                         static_cast<int>(tensor.st_mode)));
   const std::uint64_t has = bm_mem_get_device_size(tensor.device_mem);
-  if (has >= bytes) return true;
-  return refuse(function, fmt::format("tensor \"{}\" has memory of {} bytes, it needs {}", name, has, bytes));
+  if (has < bytes)
+    return refuse(function, fmt::format("tensor \"{}\" has memory of {} bytes, it needs {}", name, has, bytes));
+  const host::GlobalMemory all = host::global_memory(handle);
+  const std::uint64_t address = bm_mem_get_device_addr(tensor.device_mem);
+  if (bytes == 0 ||
+      (address >= all.start && address - all.start <= all.bytes && all.bytes - (address - all.start) >= bytes))
+    return true;
+  return refuse(function, fmt::format("tensor \"{}\" at 0x{:x} does not lie in global memory, 0x{:x}..0x{:x}", name,
+                                      address, all.start, all.start + all.bytes));
 }
 
 bool check_inputs(const char* function, const bm_net_info_t& info, const bm_tensor_t* inputs) {
@@ -126,7 +135,7 @@ bool launch(const char* function, Runtime& runtime, Network& network, const Laun
   for (int i = 0; i < info.input_num; ++i) {
     const std::uint64_t bytes = network.is_dynamic(*stage) ? bmrt_tensor_bytesize(&tensors.inputs[i])
                                                            : network.input_bytes(*stage, static_cast<std::size_t>(i));
-    if (!check_memory(function, info.input_names[i], tensors.inputs[i], bytes)) return false;
+    if (!check_memory(function, runtime.handle(), info.input_names[i], tensors.inputs[i], bytes)) return false;
   }
   if (!tensors.cores.empty() && tensors.cores.size() != network.cores(*stage))
     return refuse(function, fmt::format("network \"{}\" is compiled for {} cores, core_list has {}", network.name(),
@@ -143,7 +152,7 @@ bool launch(const char* function, Runtime& runtime, Network& network, const Laun
       made += good ? 1 : 0;
       if (!good) refuse(function, fmt::format("the device has no {} bytes for output {}", bytes, i));
     }
-    good = good && check_memory(function, info.output_names[i], output, bytes);
+    good = good && check_memory(function, handle, info.output_names[i], output, bytes);
     output.dtype = info.output_dtypes[i];
     output.shape = info.stages[*stage].output_shapes[i];
   }

@@ -277,7 +277,7 @@ Result<void> Network::check_streams(bm_handle_t handle, const Stage& stage) cons
   std::vector<NetworkStep> steps(stage.areas.begin(), stage.areas.end());
   // Where relocated tensors will lie is not known yet.
   if (address_mode_ == bmodel::kIoRelocated)
-    steps.push_back(NetworkArea{kRelocated, std::uint64_t{1} << 40, host::global_memory_start(handle)});
+    steps.push_back(NetworkArea{kRelocated, std::uint64_t{1} << 40, host::global_memory(handle).start});
   for (const auto& groups : stage.groups) {
     for (NetworkGroup group : groups) {
       group.is_check = true;

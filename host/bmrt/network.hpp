@@ -17,6 +17,7 @@
 #include "host/bmrt/host_work.hpp"
 #include "host/bmrt/walker.hpp"
 #include "runtime/bmodel/container.hpp"
+#include "runtime/bmodel/layer_list.hpp"
 #include "runtime/protocol/launch.hpp"
 
 namespace softtpu::bmrt {
@@ -97,6 +98,9 @@ class Network {
       std::uint32_t id = 0, list_bytes = 0;
       std::size_t groups_before = 0;
       std::shared_ptr<WalkerModule> walker;
+      // What softtpu's own layers walk, to judge a launch's shapes; views point into the bytes.
+      std::vector<std::uint8_t> list_copy;
+      bmodel::LayerList layers;
       bool gathers_rows = false;
       std::shared_ptr<const HostWork> host;  // null: not for the host's processor
     };

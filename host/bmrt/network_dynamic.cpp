@@ -107,6 +107,12 @@ Result<void> Network::load_dynamic(MemorySource& source, const bmodel::Stage& st
     made.list_bytes = static_cast<std::uint32_t>(part.list.size());
     std::vector<std::uint8_t> words(part.list.begin(), part.list.end());
     words.resize((words.size() + 3) / 4 * 4);
+    if (made.walker->is_own) {
+      made.list_copy.assign(part.list.begin(), part.list.end());
+      auto layers = bmodel::read_layer_list(made.list_copy, part.inputs.size(), part.outputs.size());
+      if (!layers) return layers.error();
+      made.layers = *std::move(layers);
+    }
     auto list = source.make(Use::kInstructions, words);
     if (!list) return list.error();
     made.list = *std::move(list);
@@ -184,6 +190,19 @@ bm_status_t Network::run_dynamic(bm_handle_t handle, const Stage& of, const Stag
     result.shape = to_shape(part.outputs[0].shape);
     if (result.output != nullptr) result.output->shape = result.shape;
     return gather_rows(handle, part.inputs[0], find(part.inputs[0]), find(part.inputs[1]), result.address);
+  }
+  if (part.walker->is_own) {
+    std::vector<bmodel::ShapedTensor> given;
+    for (const bmodel::Tensor& tensor : part.inputs) {
+      const bm_shape_t& shape = find(tensor).shape;
+      given.push_back({static_cast<std::uint32_t>(tensor.type), {shape.dims, shape.dims + shape.num_dims}});
+    }
+    const auto faults = bmodel::faults_of(part.layers, given, bmodel::WhoseSizes::kOfLaunch);
+    if (!faults.empty()) {
+      refuse(fmt::format("network \"{}\"", name_).c_str(),
+             fmt::format("with these shapes part {} cannot run: {}", part.id, faults[0]));
+      return BM_ERR_PARAM;
+    }
   }
   Block block;
   block.add(part.list.address());

@@ -100,6 +100,7 @@ Result<std::shared_ptr<WalkerModule>> Walkers::own() {
   if (!module)
     return Error{ErrorKind::kResource,
                  fmt::format("softtpu's own layers ({}) cannot be loaded: {}", path, module.error().text)};
+  (*module)->is_own = true;
   loaded_->own = *module;
   return module;
 }

@@ -21,6 +21,7 @@ class WalkerModule {
   WalkerModule& operator=(const WalkerModule&) = delete;
 
   tpu_kernel_function_t kernel() const { return kernel_; }
+  bool is_own = false;  // softtpu's own layers
 
  private:
   WalkerModule() = default;

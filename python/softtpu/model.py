@@ -115,14 +115,14 @@ class Model:
 
     def inputs(self, network=None):
         """The inputs of a network, as `Tensor`s."""
-        info = self._infos[network or self.networks[0]]
+        info = self._infos[self._name(network)]
         return [Tensor(_native.to_text(info.input_names[i]), _TYPES[info.input_dtypes[i]],
                        [_to_tuple(info.stages[s].input_shapes[i]) for s in range(info.stage_num)], info.max_input_bytes[i])
                 for i in range(info.input_num)]
 
     def outputs(self, network=None):
         """The outputs of a network, as `Tensor`s."""
-        info = self._infos[network or self.networks[0]]
+        info = self._infos[self._name(network)]
         return [Tensor(_native.to_text(info.output_names[i]), _TYPES[info.output_dtypes[i]],
                        [_to_tuple(info.stages[s].output_shapes[i]) for s in range(info.stage_num)], info.max_output_bytes[i])
                 for i in range(info.output_num)]
@@ -247,6 +247,8 @@ class Model:
         self.close()
 
     def _name(self, network):
+        if not self._runtime:
+            raise Error("the network is closed.")
         network = network or self.networks[0]
         if network not in self._infos:
             raise Error(f"the file has no network {network!r}: {', '.join(self.networks)}")

@@ -300,7 +300,7 @@ class Reader {
     std::vector<ShapedTensor> inputs;
     for (const Tensor& tensor : part.inputs)
       inputs.push_back({static_cast<std::uint32_t>(tensor.type), {tensor.shape.begin(), tensor.shape.end()}});
-    const auto faults = faults_of(*list, inputs);
+    const auto faults = faults_of(*list, inputs, WhoseSizes::kGreatest);
     return faults.empty() ? "" : fmt::format(": {}", fmt::join(faults, "; "));
   }
 

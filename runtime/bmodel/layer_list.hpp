@@ -119,7 +119,8 @@ struct SliceRange {
 };
 Result<std::vector<SliceRange>> slices_of(const ListedLayer& layer, const Extents& extents);
 
-// Why a part with these greatest input shapes cannot run, one sentence for each layer; empty: it runs.
-std::vector<std::string> faults_of(const LayerList& list, std::span<const ShapedTensor> inputs);
+// Why a part with these input shapes cannot run, one sentence for each layer; empty: it runs. With the sizes of a launch
+// the sentences end where shapes begin to depend on what layers compute.
+std::vector<std::string> faults_of(const LayerList& list, std::span<const ShapedTensor> inputs, WhoseSizes sizes);
 
 }  // namespace softtpu::bmodel

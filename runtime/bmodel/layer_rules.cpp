@@ -133,7 +133,7 @@ static std::string fault_of(const ListedGroup& group, Known& known) {
   return rows > group.rows ? fmt::format("{} rows in slices of {}", rows, group.rows) : std::string();
 }
 
-std::vector<std::string> faults_of(const LayerList& list, std::span<const ShapedTensor> inputs) {
+std::vector<std::string> faults_of(const LayerList& list, std::span<const ShapedTensor> inputs, WhoseSizes sizes) {
   std::vector<std::string> faults;
   Known known;
   for (std::size_t i = 0; i < list.inputs.size() && i < inputs.size(); ++i) known[list.inputs[i]] = inputs[i];
@@ -156,13 +156,16 @@ std::vector<std::string> faults_of(const LayerList& list, std::span<const Shaped
         const bool is_known = found != known.end() && found->second;
         given.push_back(is_known ? *found->second : ShapedTensor{input.type.value_or(0), input.extents});
       }
-      const auto results = all ? results_of(layer, given, WhoseSizes::kGreatest)
-                               : Error{ErrorKind::kUsage, "an input that nothing makes"};
+      const auto results =
+          all ? results_of(layer, given, sizes) : Error{ErrorKind::kUsage, "an input that nothing makes"};
       if (!results) {
         const std::string& why = results.error().text;
         faults.push_back(fmt::format("layer {} of its list, {}{}", number, name_of_layer(layer.type),
                                      why == rules::kNotCarriedOut ? "" : ": " + why));
       }
+      const bool open = results && std::any_of(results->begin(), results->end(),
+                                               [](const ShapedTensor& result) { return result.open; });
+      if (sizes == WhoseSizes::kOfLaunch && (!results || open)) return faults;
       for (std::size_t i = 0; i < layer.outputs.size(); ++i)
         known[layer.outputs[i].id] = results && !(*results)[i].open ? std::optional((*results)[i]) : std::nullopt;
     }

@@ -44,7 +44,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t byte
   for (const bmodel::ListedGroup& group : read->groups) {
     for (const bmodel::ListedLayer& layer : group.layers) fuzz::check_layer(layer, list, like);
   }
-  for (const std::string& fault : bmodel::faults_of(*read, std::vector<bmodel::ShapedTensor>(inputs, like)))
-    fuzz::require(!fault.empty(), "a fault is a sentence");
+  for (const bmodel::WhoseSizes sizes : {bmodel::WhoseSizes::kGreatest, bmodel::WhoseSizes::kOfLaunch}) {
+    for (const std::string& fault : bmodel::faults_of(*read, std::vector<bmodel::ShapedTensor>(inputs, like), sizes))
+      fuzz::require(!fault.empty(), "a fault is a sentence");
+  }
   return 0;
 }

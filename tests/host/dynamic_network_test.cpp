@@ -3,6 +3,7 @@
 #include <array>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "tests/host/network_fixture.hpp"
 
@@ -102,6 +103,45 @@ TEST_F(DynamicNetworks, MissingAndWrongInputsAreRefusedByName) {
   EXPECT_FALSE(launch(in.data(), {9, {1, kColumns}}, 1, 2));
   EXPECT_ONE_LINE("bmrt_launch_data", "9");
   EXPECT_TRUE(launch(in.data(), good, 1, 2)) << testing::PrintToString(take_log());
+}
+
+// What a program holds may have become wrong: each is one line, and the next right launch gives the recorded bytes.
+TEST_F(DynamicNetworks, MemoryInAWrongStateIsRefusedByTensor) {
+  const bm_net_info_t& info = load(file("topk_F16.bmodel"));
+  const Bytes given = read_file(file("topk_F16.run0.input.bin"));
+  std::vector<bm_tensor_t> in = inputs(info, given);
+  std::array<bm_tensor_t, 2> out{};
+  for (int i = 0; i < info.output_num; ++i)
+    ASSERT_TRUE(bmrt_tensor(&out[static_cast<std::size_t>(i)], runtime_, info.output_dtypes[i],
+                            info.stages[0].output_shapes[i]));
+  const auto launch = [&](bm_tensor_t from, std::array<bm_tensor_t, 2> to) {
+    take_log();
+    return bmrt_launch_tensor_ex(runtime_, info.name, &from, 1, to.data(), 2, true, false);
+  };
+  const auto changed = [](auto tensor, auto change) {
+    change(tensor);
+    return tensor;
+  };
+  const std::uint64_t at = bm_mem_get_device_addr(in[0].device_mem);
+  EXPECT_FALSE(launch(changed(in[0], [&](bm_tensor_t& one) { bm_set_device_mem(&one.device_mem, 400, at); }), out));
+  EXPECT_ONE_LINE("bmrt_launch_tensor_ex", "tensor \"x\" has memory of 400 bytes, it needs 3600");
+  EXPECT_FALSE(launch(changed(in[0], [](bm_tensor_t& one) { one.device_mem = {}; }), out));
+  EXPECT_ONE_LINE("bmrt_launch_tensor_ex", "tensor \"x\" has memory of 0 bytes, it needs 3600");
+  for (const std::uint64_t nowhere : {std::uint64_t{0}, std::uint64_t{0x7fff00000000}, ~std::uint64_t{0} - 63}) {
+    EXPECT_FALSE(
+        launch(changed(in[0], [&](bm_tensor_t& one) { bm_set_device_mem(&one.device_mem, 3600, nowhere); }), out));
+    EXPECT_ONE_LINE("bmrt_launch_tensor_ex", "does not lie in global memory");
+    EXPECT_FALSE(launch(in[0], changed(out, [&](auto& all) { bm_set_device_mem(&all[1].device_mem, 60, nowhere); })));
+    EXPECT_ONE_LINE("bmrt_launch_tensor_ex", "does not lie in global memory");
+  }
+  EXPECT_FALSE(launch(changed(in[0], [](bm_tensor_t& one) { one.dtype = BM_INT8; }), out));
+  EXPECT_ONE_LINE("bmrt_launch_tensor_ex", "input \"x\" is of type int8, the network's is float32");
+  EXPECT_FALSE(launch(in[0], changed(out, [](auto& all) { all[0].device_mem.size = 8; })));
+  EXPECT_ONE_LINE("bmrt_launch_tensor_ex", "has memory of 8 bytes, it needs 60");
+  ASSERT_TRUE(launch(in[0], out)) << testing::PrintToString(take_log());
+  EXPECT_EQ(contents({out.begin(), out.end()}), read_file(file("topk_F16.run0.output.bin")));
+  bm_free_device(handle_, in[0].device_mem);
+  for (const bm_tensor_t& one : out) bm_free_device(handle_, one.device_mem);
 }
 
 TEST_F(DynamicNetworks, ADamagedListIsRefusedByLaunch) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "tests/host/network_fixture.hpp"
 
@@ -130,6 +131,44 @@ TEST_F(RecordedDynamicNetworks, BlocksOfTheCompleteLanguageModelGiveTheRecordedB
     const auto runs = std::filesystem::path(file).replace_extension(std::string(name) + ".json");
     EXPECT_EQ(run_alone(file, runs), 4) << name << testing::PrintToString(take_log());
   }
+}
+
+// A history that is none of this block's, and the next launch is right.
+TEST_F(RecordedDynamicNetworks, AHistoryOfAnotherKindIsRefusedByTheLaunch) {
+  const std::filesystem::path network = std::string(SOFTTPU_TEST_NETWORKS) + "/dynamic/llm_block_W4BF16.bmodel";
+  load(network.string());
+  constexpr int kRows = 4;
+  const auto launch = [&](const bm_shape_t& keys, const bm_shape_t& values, const bm_shape_t& places) {
+    std::vector<Bytes> in{Bytes(kRows * 512 * 2), Bytes(1024), Bytes(200 * 128 * 2), Bytes(200 * 128 * 2)};
+    std::vector<Bytes> out{Bytes(32 * 512 * 2), Bytes(32 * 128 * 2), Bytes(32 * 128 * 2)};
+    const std::vector<bm_shape_t> shapes{{3, {1, kRows, 512}}, places, keys, values};
+    std::vector<bm_shape_t> made(out.size());
+    std::vector<void*> from;
+    std::vector<void*> to;
+    for (Bytes& one : in) from.push_back(one.data());
+    for (Bytes& one : out) to.push_back(one.data());
+    take_log();
+    return bmrt_launch_data(runtime_, "block_kv_0", from.data(), shapes.data(), 4, to.data(), made.data(), 3, true);
+  };
+  const bm_shape_t good{4, {1, 8, 2, 64}};
+  const bm_shape_t places{2, {1, kRows}};
+  EXPECT_FALSE(launch({4, {1, 129, 2, 64}}, good, places));  // more than it is compiled for
+  EXPECT_ONE_LINE("bmrt_launch_data", "not for [1, 4, 512], [1, 4], [1, 129, 2, 64]");
+  EXPECT_FALSE(launch({3, {8, 2, 64}}, good, places));
+  EXPECT_ONE_LINE("bmrt_launch_data", "not for [1, 4, 512], [1, 4], [8, 2, 64]");
+  constexpr const char* kNetwork = "network \"block_kv_0\"";
+  EXPECT_FALSE(launch({4, {1, 8, 1, 64}}, good, places));
+  EXPECT_ONE_LINE(
+      kNetwork,
+      "with these shapes part 0 cannot run: layer 12 of its list, concatenation (7): inputs of different extents");
+  EXPECT_FALSE(launch(good, {4, {1, 7, 2, 64}}, places));
+  EXPECT_ONE_LINE(kNetwork, "layer 14 of its list, attention over heads (10009): operands of these extents");
+  EXPECT_FALSE(launch(good, good, {2, {1, kRows - 1}}));
+  EXPECT_ONE_LINE(kNetwork, "layer 10 of its list, rotary embedding (172): sines and cosines of these extents");
+  EXPECT_TRUE(launch(good, good, places)) << testing::PrintToString(take_log());
+  bmrt_destroy(runtime_);
+  runtime_ = bmrt_create(handle_);
+  EXPECT_EQ(run_all(network), static_cast<int>(runs_of(network).size()));
 }
 
 // A list's greatest history is longer than what is recorded: the launch is refused, not the network.

@@ -150,3 +150,12 @@ def test_firmware_is_chosen_when_a_network_is_loaded(dev):
         assert np.array_equal(model(values)["topk2_0_TopK"], np.sort(values)[:, :-6:-1])
     with pytest.raises(softtpu.Error, match="the firmware /nowhere.so cannot be used"):
         dev.load_model(path, firmware="/nowhere.so")
+
+
+def test_a_closed_network_says_so(dev):
+    model = dev.load_model(NETWORKS / "softmax_INT8.bmodel")
+    model.close()
+    for use in (model.inputs, model.outputs, model.launch, lambda: model(np.zeros(1)), lambda: model.memory("x")):
+        with pytest.raises(softtpu.Error, match="the network is closed"):
+            use()
+    model.close()

@@ -49,10 +49,11 @@ TEST(LayerList, HoldsLayersWithOperandsAndParameters) {
   ASSERT_TRUE(results) << results.error().text;
   EXPECT_THAT((*results)[1].extents, ElementsAre(2, 5));
   EXPECT_EQ((*results)[1].type, 6U);
-  EXPECT_THAT(faults_of(*list, given), testing::IsEmpty());
+  EXPECT_THAT(faults_of(*list, given, WhoseSizes::kGreatest), testing::IsEmpty());
   // Fewer elements than are looked for.
   const std::vector<ShapedTensor> narrow{{0, {2, 4}}};
-  EXPECT_THAT(faults_of(*list, narrow), ElementsAre(HasSubstr("top-k (57): the largest 5 of 4 elements")));
+  EXPECT_THAT(faults_of(*list, narrow, WhoseSizes::kGreatest),
+              ElementsAre(HasSubstr("top-k (57): the largest 5 of 4 elements")));
 }
 
 TEST(LayerList, ThatEndsEarlyIsRefused) {
@@ -74,7 +75,7 @@ TEST(LayerList, WithAnyDamageIsReadOrRefused) {
     auto bytes = good;
     for (int k = 0; k < 3; ++k) bytes[random() % bytes.size()] = static_cast<std::uint8_t>(random());
     const auto list = read_layer_list(bytes, 1, 2);
-    if (!list || !faults_of(*list, given).empty()) ++refused;
+    if (!list || !faults_of(*list, given, WhoseSizes::kGreatest).empty()) ++refused;
   }
   EXPECT_GT(refused, 1000);
 }
