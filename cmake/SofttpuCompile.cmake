@@ -76,7 +76,7 @@ endfunction()
 
 # Several files of a target at once: what they share is read, and made from templates, once. A build from nothing takes a third less, one
 # after a change to a file a little more. Names of anonymous namespaces
-# meet then: no two files of a target have the same. Product code alone: tests name their helpers as they like.
+# meet then: no two files of a target have the same. Of the tests only unit_tests, whose files have a namespace each.
 if(SOFTTPU_UNITY)
   set(CMAKE_UNITY_BUILD ON)
   set(CMAKE_UNITY_BUILD_BATCH_SIZE 6)

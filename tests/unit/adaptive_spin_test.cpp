@@ -5,7 +5,7 @@
 
 #include <chrono>
 
-namespace softtpu {
+namespace softtpu::adaptive_spin_test {
 namespace {
 
 using std::chrono::microseconds;
@@ -90,4 +90,4 @@ TEST(SpinBudget, LooksAgainWithinSecondsOfAnyPause) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::adaptive_spin_test

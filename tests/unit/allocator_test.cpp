@@ -7,7 +7,7 @@
 #include <optional>
 #include <random>
 
-namespace softtpu {
+namespace softtpu::allocator_test {
 namespace {
 
 constexpr std::uint64_t kStart = 0x105100000;
@@ -121,4 +121,4 @@ TEST(Allocator, ChoosesAsALookAtEveryHoleDoes) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::allocator_test

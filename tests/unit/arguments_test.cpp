@@ -8,7 +8,7 @@
 #include "tests/unit/device_fixture.hpp"
 #include "tpu_kernel.h"
 
-namespace softtpu {
+namespace softtpu::arguments_test {
 namespace {
 
 struct Asked {
@@ -81,4 +81,4 @@ TEST(Arguments, KnowTheInterfaceOfAFunctionFromItsRow) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::arguments_test

@@ -10,7 +10,7 @@
 #include "softtpu/layout.h"
 #include "tests/unit/device_fixture.hpp"
 
-namespace softtpu {
+namespace softtpu::batch_words_test {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -120,4 +120,4 @@ TEST_F(BatchWordsTest, RefusesWrongArguments) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::batch_words_test

@@ -10,7 +10,7 @@
 
 #include "runtime/bmodel/layer_list.hpp"
 
-namespace softtpu::bmodel {
+namespace softtpu::bmodel::bmodel_test {
 namespace {
 
 using testing::ElementsAre;
@@ -277,4 +277,4 @@ TEST(Bmodel, ResultsOfLayersBecomeTensorsOfTheStageOnce) {
 }
 
 }  // namespace
-}  // namespace softtpu::bmodel
+}  // namespace softtpu::bmodel::bmodel_test

@@ -6,10 +6,10 @@
 #include "tests/reference/by_exponent.hpp"
 #include "tests/reference/chip_float.hpp"
 #include "tests/unit/device_fixture.hpp"
-#include "tests/unit/local_tensor.hpp"
+#include "tests/unit/device_tensor.hpp"
 #include "tpu_kernel.h"
 
-namespace softtpu {
+namespace softtpu::by_exponent_oracle_test {
 namespace {
 
 using reference::ByExponent;
@@ -20,12 +20,12 @@ constexpr std::uint32_t kStep = 0x4000;
 
 class ByExponentOracle : public testing::Test {
  protected:
-  LocalTensor tensor(std::uint32_t slot) const {
-    return LocalTensor::aligned(device_.chip(), type_, shape_, 0, slot * kStep);
+  DeviceTensor tensor(std::uint32_t slot) const {
+    return DeviceTensor::aligned(device_.chip(), type_, shape_, 0, slot * kStep);
   }
   local_addr_t at(std::uint32_t slot) const { return tensor(slot).addr(device_.chip()); }
   Words coefficients(local_addr_t addr, int count) {
-    const auto one_row = LocalTensor::aligned(device_.chip(), type_, {1, 1, 1, count}, 0, addr);
+    const auto one_row = DeviceTensor::aligned(device_.chip(), type_, {1, 1, 1, count}, 0, addr);
     return one_row.read(device_.chip(), device_.memories().local(0));
   }
   ByExponent oracle_of(Dtype type) {
@@ -134,4 +134,4 @@ TEST_F(ByExponentOracle, TangentsComeFromAQuarterTurnLessTheAngle) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::by_exponent_oracle_test

@@ -4,7 +4,7 @@
 #include "tests/unit/device_fixture.hpp"
 #include "tpu_kernel.h"
 
-namespace softtpu {
+namespace softtpu::chip_family_test {
 namespace {
 
 template <class R, class... P>
@@ -56,4 +56,4 @@ INSTANTIATE_TEST_SUITE_P(Chips, ChipFamily, testing::Values("bm1684x", "bm1684")
                          [](const auto& chip) { return std::string(chip.param); });
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::chip_family_test

@@ -10,7 +10,7 @@
 
 #include "device/chip/rules.hpp"
 
-namespace softtpu {
+namespace softtpu::chip_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -196,4 +196,4 @@ TEST(ChipDescription, OfNoEndIsRefused) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::chip_test

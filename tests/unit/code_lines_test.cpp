@@ -7,7 +7,7 @@
 #include <cmath>
 #include <memory>
 
-namespace softtpu {
+namespace softtpu::code_lines_test {
 namespace {
 
 using testing::EndsWith;
@@ -72,4 +72,4 @@ TEST(CodeLines, ReadsOnlyTheObjectThatTheCodeIsIn) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::code_lines_test

@@ -15,7 +15,7 @@
 #include "tests/unit/device_fixture.hpp"
 #include "tpu_kernel.h"
 
-namespace softtpu {
+namespace softtpu::commands_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -218,4 +218,4 @@ TEST(Refusals, ReachObserversAsValues) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::commands_test

@@ -10,10 +10,10 @@
 #include "tests/reference/chip_float.hpp"
 #include "tests/reference/composite.hpp"
 #include "tests/unit/device_fixture.hpp"
-#include "tests/unit/local_tensor.hpp"
+#include "tests/unit/device_tensor.hpp"
 #include "tpu_kernel.h"
 
-namespace softtpu {
+namespace softtpu::composite_oracle_test {
 namespace {
 
 using Words = std::vector<std::uint32_t>;
@@ -26,8 +26,8 @@ class CompositeOracle : public testing::Test {
   ~CompositeOracle() override { set_thread_limit(0); }
 
   int number(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
-  LocalTensor tensor(std::uint32_t slot) const {
-    return LocalTensor::aligned(device_.chip(), Dtype::kFp32, shape_, npu_, slot * kStep);
+  DeviceTensor tensor(std::uint32_t slot) const {
+    return DeviceTensor::aligned(device_.chip(), Dtype::kFp32, shape_, npu_, slot * kStep);
   }
   local_addr_t at(std::uint32_t slot) const { return tensor(slot).addr(device_.chip()); }
   Words words(std::uint32_t offset, std::size_t count) {
@@ -237,8 +237,8 @@ TEST_F(CompositeOracle, IsFiniteLooksAtTheExponent) {
   for (const Dtype type : {Dtype::kFp32, Dtype::kFp16, Dtype::kBfp16}) {
     for (int trial = 0; trial < 8; ++trial) {
       const Dim4 shape{number(1, 2), number(1, 70), number(1, 4), number(1, 30)};
-      const LocalTensor dst = LocalTensor::aligned(device_.chip(), type, shape, number(0, 63), 0);
-      LocalTensor src = dst, work = dst;
+      const DeviceTensor dst = DeviceTensor::aligned(device_.chip(), type, shape, number(0, 63), 0);
+      DeviceTensor src = dst, work = dst;
       src.offset = kStep;
       work.offset = 2 * kStep;
       const std::uint32_t exponent = type == Dtype::kFp32 ? 0x7F800000U : type == Dtype::kFp16 ? 0x7C00U : 0x7F80U;
@@ -283,4 +283,4 @@ TEST_F(CompositeOracle, LengthsOfTheSeriesOfEveryType) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::composite_oracle_test

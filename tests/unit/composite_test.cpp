@@ -15,9 +15,9 @@
 #include "device/memory/parallel.hpp"
 #include "tests/reference/chip_float.hpp"
 #include "tests/unit/device_fixture.hpp"
-#include "tests/unit/local_tensor.hpp"
+#include "tests/unit/device_tensor.hpp"
 
-namespace softtpu {
+namespace softtpu::composite_test {
 namespace {
 
 // The arguments of one call; every function takes the ones that it knows.
@@ -250,8 +250,8 @@ class CompositeTest : public testing::Test {
 
   int number(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
 
-  LocalTensor tensor(int slot) const {
-    return LocalTensor::aligned(device_.chip(), type_, shape_, npu_, static_cast<std::uint32_t>(slot) * kStep);
+  DeviceTensor tensor(int slot) const {
+    return DeviceTensor::aligned(device_.chip(), type_, shape_, npu_, static_cast<std::uint32_t>(slot) * kStep);
   }
   // Arguments in tensors 0 (dst), 1 (src), 2 (src1), 3.. (work), then tables.
   Arguments arguments() const {
@@ -533,4 +533,4 @@ TEST_F(CompositeTest, LengthsOfTheSeriesFitTheirTables) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::composite_test

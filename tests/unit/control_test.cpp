@@ -16,7 +16,7 @@
 #include "tests/reference/elementwise.hpp"
 #include "tests/unit/move_fixture.hpp"
 
-namespace softtpu {
+namespace softtpu::control_test {
 namespace {
 
 class ControlTest : public MoveTest {};
@@ -301,4 +301,4 @@ TEST(Control, GeneratedSequencesAreCountedFromZero) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::control_test

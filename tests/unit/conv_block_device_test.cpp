@@ -10,7 +10,7 @@
 #include "softtpu/layout.h"
 #include "tests/unit/device_fixture.hpp"
 
-namespace softtpu {
+namespace softtpu::conv_block_device_test {
 namespace {
 
 struct Problem {
@@ -181,4 +181,4 @@ INSTANTIATE_TEST_SUITE_P(WeightReorder, ConvBlockOnDevice,
                                           testing::Values(std::pair{1, 1}, std::pair{3, 2})));
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::conv_block_device_test

@@ -10,7 +10,7 @@
 #include "runtime/layout/placement.hpp"
 #include "tests/unit/nd_array.hpp"
 
-namespace softtpu {
+namespace softtpu::conv_block_test {
 namespace {
 
 using Words = std::vector<std::int32_t>;
@@ -183,4 +183,4 @@ TEST(WeightReorder, RefusesWrongArguments) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::conv_block_test

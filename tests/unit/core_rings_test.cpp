@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-namespace softtpu {
+namespace softtpu::core_rings_test {
 namespace {
 
 Bytes frame_of(std::uint64_t number, std::size_t payload_bytes) {
@@ -121,4 +121,4 @@ TEST_F(CoreMail, WakesAllCoresThatHaveSomethingAtOnce) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::core_rings_test

@@ -4,7 +4,7 @@
 #include "tests/unit/device_fixture.hpp"
 #include "tpu_kernel.h"
 
-namespace softtpu {
+namespace softtpu::core_test {
 namespace {
 
 const dim4 kShape = {1, 2, 3, 4};
@@ -101,4 +101,4 @@ TEST(Core, OrdersParallelSections) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::core_test

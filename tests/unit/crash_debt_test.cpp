@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace softtpu {
+namespace softtpu::crash_debt_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -37,4 +37,4 @@ TEST(CrashDebt, NoClientWaitsLongerThanTheLimit) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::crash_debt_test

@@ -7,7 +7,7 @@
 
 #include "runtime/layout/formulas.hpp"
 
-namespace softtpu {
+namespace softtpu::division_test {
 namespace {
 
 constexpr std::uint64_t kValues[] = {0, 1, 2, 3, 63, 64, 65, 1023, 262143, 262144, 0xFFFFFFFF, 0x123456789ABC};
@@ -33,4 +33,4 @@ TEST(Division, OfNegativeSizesThatAreRefusedLaterCutsTowardsZero) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::division_test

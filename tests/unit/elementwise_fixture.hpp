@@ -12,7 +12,8 @@
 
 #include "device/memory/parallel.hpp"
 #include "tests/unit/device_fixture.hpp"
-#include "tests/unit/local_tensor.hpp"
+#include "tests/unit/device_tensor.hpp"
+#include "tests/unit/kernel_codes.hpp"
 
 namespace softtpu {
 
@@ -20,16 +21,13 @@ inline constexpr std::uint32_t kOperandStep = 0x8000;  // operands lie this far 
 
 // One operand of a call, as a kernel passes it.
 struct CallOperand {
-  LocalTensor tensor;
+  DeviceTensor tensor;
   local_addr_t addr = 0;
   dim4 stride = {};
   bool natural = false;
   const dim4* strides() const { return natural ? nullptr : &stride; }
   data_type_t type() const { return static_cast<data_type_t>(tensor.type); }
 };
-
-inline data_type_t code(Dtype type) { return static_cast<data_type_t>(type); }
-inline rounding_mode_t code(Rounding mode) { return static_cast<rounding_mode_t>(mode); }
 
 class ElementwiseTest : public testing::Test {
  protected:
@@ -74,7 +72,7 @@ class ElementwiseTest : public testing::Test {
   CallOperand operand(Dtype type, const Dim4& shape, int npu, int slot, Layouts layouts, bool may_repeat) {
     CallOperand made;
     made.tensor =
-        LocalTensor::aligned(device_.chip(), type, shape, npu, static_cast<std::uint32_t>(slot) * kOperandStep);
+        DeviceTensor::aligned(device_.chip(), type, shape, npu, static_cast<std::uint32_t>(slot) * kOperandStep);
     made.natural = layouts != Layouts::kAny || chance(2);
     if (!made.natural) spread(made.tensor, may_repeat);
     made.stride = made.tensor.c_stride();
@@ -110,7 +108,7 @@ class ElementwiseTest : public testing::Test {
   }
 
   struct Written {
-    LocalTensor tensor;
+    DeviceTensor tensor;
     std::vector<std::uint32_t> bits;
   };
   // Runs the kernel; afterwards all of local memory is what it was, but for the written tensors.
@@ -149,11 +147,11 @@ class ElementwiseTest : public testing::Test {
     ASSERT_TRUE(image_ == device_.local_image()) << what << ": one thread differs from many";
     device_.oracle().forget();
   }
-  static bool repeats(const LocalTensor& tensor) {
+  static bool repeats(const DeviceTensor& tensor) {
     const Stride4& stride = tensor.stride;
     return stride.n == 0 || stride.c == 0 || stride.h == 0 || stride.w == 0;
   }
-  void spread(LocalTensor& tensor, bool may_repeat) {
+  void spread(DeviceTensor& tensor, bool may_repeat) {
     Stride4& stride = tensor.stride;
     stride.w = number(1, 2);
     stride.h = stride.w * tensor.shape.w + number(0, 3);
@@ -172,13 +170,13 @@ class ElementwiseTest : public testing::Test {
 // Operands in the aligned layout, each with its values.
 class TensorTest : public ElementwiseTest {
  protected:
-  LocalTensor made(Dtype type, const Dim4& shape, int npu, int slot) {
-    const LocalTensor tensor = operand(type, shape, npu, slot, Layouts::kAligned, false).tensor;
+  DeviceTensor made(Dtype type, const Dim4& shape, int npu, int slot) {
+    const DeviceTensor tensor = operand(type, shape, npu, slot, Layouts::kAligned, false).tensor;
     tensor.write(device_.chip(), memory(), random_values(type, shape.elements()));
     return tensor;
   }
-  std::vector<std::uint32_t> read(const LocalTensor& tensor) { return tensor.read(device_.chip(), memory()); }
-  local_addr_t at(const LocalTensor& tensor) { return tensor.addr(device_.chip()); }
+  std::vector<std::uint32_t> read(const DeviceTensor& tensor) { return tensor.read(device_.chip(), memory()); }
+  local_addr_t at(const DeviceTensor& tensor) { return tensor.addr(device_.chip()); }
 };
 
 }  // namespace softtpu

@@ -12,7 +12,7 @@
 #include "device/core/processor_state.hpp"
 #include "device/numeric/float_unit.hpp"
 
-namespace softtpu {
+namespace softtpu::float_modes_test {
 namespace {
 
 std::uint32_t bits_of(float value) { return std::bit_cast<std::uint32_t>(value); }
@@ -97,4 +97,4 @@ TEST(FloatModes, EndWithTheirScope) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::float_modes_test

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <initializer_list>
 
-namespace softtpu::bmodel {
+namespace softtpu::bmodel::host_layer_test {
 namespace {
 
 using testing::ElementsAre;
@@ -430,4 +430,4 @@ TEST_F(HostLayers, AreRefusedByName) {
 }
 
 }  // namespace
-}  // namespace softtpu::bmodel
+}  // namespace softtpu::bmodel::host_layer_test

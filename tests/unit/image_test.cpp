@@ -6,7 +6,7 @@
 
 #include <random>
 
-namespace softtpu::reference {
+namespace softtpu::reference::image_test {
 namespace {
 
 // Whether the page map is used. What has changed is the same.
@@ -208,4 +208,4 @@ INSTANTIATE_TEST_SUITE_P(Ways, ImageTest, testing::Values(true, false),
                          [](const auto& way) { return way.param ? "PageMap" : "EveryPage"; });
 
 }  // namespace
-}  // namespace softtpu::reference
+}  // namespace softtpu::reference::image_test

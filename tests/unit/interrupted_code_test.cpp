@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace softtpu {
+namespace softtpu::interrupted_code_test {
 namespace {
 
 struct Seen {
@@ -111,4 +111,4 @@ TEST_F(InterruptedCode, NamesTheCallerOfABadCall) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::interrupted_code_test

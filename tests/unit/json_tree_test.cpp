@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace softtpu {
+namespace softtpu::json_tree_test {
 namespace {
 
 TEST(JsonTree, ReadsWhatTheLibraryReads) {
@@ -34,4 +34,4 @@ TEST(JsonTree, ErasesAMemberWithWhatItHolds) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::json_tree_test

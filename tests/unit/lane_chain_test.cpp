@@ -12,7 +12,7 @@
 #include "device/memory/parallel.hpp"
 #include "tpu_kernel.h"
 
-namespace softtpu {
+namespace softtpu::lane_chain_test {
 namespace {
 
 constexpr local_addr_t kDst = 0, kSrc = 0x5000, kWork0 = 0xa000, kWork1 = 0xf000, kWork2 = 0x14000, kWork3 = 0x19000;
@@ -160,4 +160,4 @@ TEST(LaneChain, StepsBeforeARefusedOneAreCarriedOut) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::lane_chain_test

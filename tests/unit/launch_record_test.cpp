@@ -12,7 +12,7 @@
 
 #include "device/chip/chip.hpp"
 
-namespace softtpu {
+namespace softtpu::launch_record_test {
 namespace {
 
 using testing::AnyOf;
@@ -199,4 +199,4 @@ TEST(RecordFile, OfAnotherKindIsRefused) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::launch_record_test

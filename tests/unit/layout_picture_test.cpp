@@ -9,7 +9,7 @@
 
 #include "tools/softtpu/layout.hpp"
 
-namespace softtpu::cli {
+namespace softtpu::cli::layout_picture_test {
 namespace {
 
 using testing::HasSubstr;
@@ -240,4 +240,4 @@ TEST(LayoutPicture, NoSvgIsWiderThanAScreenCanShow) {
 }
 
 }  // namespace
-}  // namespace softtpu::cli
+}  // namespace softtpu::cli::layout_picture_test

@@ -9,7 +9,7 @@
 #include "device/chip/layout.hpp"
 #include "runtime/layout/placement.hpp"
 
-namespace softtpu {
+namespace softtpu::layout_seeds_test {
 namespace {
 
 constexpr Lanes k128{4, 128, 1024};
@@ -398,4 +398,4 @@ TEST(LayoutRefusals, NameTheSizes) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::layout_seeds_test

@@ -13,7 +13,7 @@
 #include "tests/unit/device_fixture.hpp"
 #include "tpu_kernel.h"
 
-namespace softtpu {
+namespace softtpu::newer_chips_test {
 namespace {
 
 constexpr std::uint32_t kBank = 0x2000;
@@ -817,4 +817,4 @@ TEST(NewerChips, RefuseTheWidthOfATypeThatTheyLack) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::newer_chips_test

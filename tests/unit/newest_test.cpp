@@ -6,7 +6,7 @@
 #include "tests/unit/device_fixture.hpp"
 #include "tpu_kernel.h"
 
-namespace softtpu {
+namespace softtpu::newest_test {
 namespace {
 
 class Newest : public ::testing::Test {
@@ -317,4 +317,4 @@ TEST_F(Newest, InverseTangentIsASeriesUpToOneAndItsComplementBeyond) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::newest_test

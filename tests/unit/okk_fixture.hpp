@@ -8,7 +8,7 @@
 #include "device/memory/parallel.hpp"
 #include "okk.h"
 #include "tests/unit/device_fixture.hpp"
-#include "tests/unit/local_tensor.hpp"
+#include "tests/unit/device_tensor.hpp"
 
 namespace softtpu {
 
@@ -40,11 +40,11 @@ class OkkTest : public testing::Test {
     return words;
   }
 
-  LocalTensor aligned(const Dim4& shape, int npu, std::uint32_t offset) {
-    return LocalTensor::aligned(device_.chip(), Dtype::kFp32, shape, npu, offset);
+  DeviceTensor aligned(const Dim4& shape, int npu, std::uint32_t offset) {
+    return DeviceTensor::aligned(device_.chip(), Dtype::kFp32, shape, npu, offset);
   }
   // The same place with strides of its own.
-  LocalTensor spread(LocalTensor tensor) {
+  DeviceTensor spread(DeviceTensor tensor) {
     tensor.stride.w = number(1, 2);
     tensor.stride.h = tensor.stride.w * tensor.shape.w + number(0, 3);
     tensor.stride.c = tensor.stride.h * tensor.shape.h + number(0, 3);
@@ -52,35 +52,35 @@ class OkkTest : public testing::Test {
     return tensor;
   }
   // Elements that repeat along one dimension or two.
-  LocalTensor repeated(LocalTensor tensor) {
+  DeviceTensor repeated(DeviceTensor tensor) {
     std::int64_t* steps[] = {&tensor.stride.n, &tensor.stride.c, &tensor.stride.h, &tensor.stride.w};
     *steps[number(0, 3)] = 0;
     *steps[number(0, 3)] = 0;
     return tensor;
   }
-  local_addr_t addr(const LocalTensor& tensor) { return tensor.addr(device_.chip()); }
+  local_addr_t addr(const DeviceTensor& tensor) { return tensor.addr(device_.chip()); }
   std::uint8_t* memory() { return device_.memories().local(0); }
 
-  void put(const LocalTensor& tensor, const Words& words) {
+  void put(const DeviceTensor& tensor, const Words& words) {
     tensor.write(device_.chip(), memory(), words);
     tensor.write(device_.chip(), image_.data(), words);
   }
   // What the tensor holds after random words were put there; words of repeated elements are read back.
-  Words put_random(const LocalTensor& tensor) {
+  Words put_random(const DeviceTensor& tensor) {
     put(tensor, random_words(tensor.shape.elements()));
     return tensor.read(device_.chip(), image_.data());
   }
   // After the next call dst has to hold `want`.
-  void want(const LocalTensor& dst, const Words& words) { dst.write(device_.chip(), image_.data(), words); }
+  void want(const DeviceTensor& dst, const Words& words) { dst.write(device_.chip(), image_.data(), words); }
 
   // Runs the kernel: afterwards all of local memory has to be what was put and is wanted. The tensors in `scratch` may
   // hold anything.
   void expect_image(const std::function<void()>& kernel, const std::string& what,
-                    const std::vector<LocalTensor>& scratch = {}) {
+                    const std::vector<DeviceTensor>& scratch = {}) {
     set_thread_limit(++trials_ % 2 == 0 ? 0 : 1);
     const LaunchOutcome outcome = device_.run(kernel);
     ASSERT_TRUE(outcome.ok) << what << ": " << outcome.text;
-    for (const LocalTensor& tensor : scratch) {
+    for (const DeviceTensor& tensor : scratch) {
       tensor.write(device_.chip(), image_.data(), tensor.read(device_.chip(), memory()));
     }
     if (const auto different = image_.find_difference(device_.local_image())) {
@@ -95,7 +95,7 @@ class OkkTest : public testing::Test {
     }
     device_.oracle().confirm();
   }
-  void expect_result(const std::function<void()>& kernel, const LocalTensor& dst, const Words& words,
+  void expect_result(const std::function<void()>& kernel, const DeviceTensor& dst, const Words& words,
                      const std::string& what) {
     want(dst, words);
     expect_image(kernel, what);

@@ -3,7 +3,7 @@
 #include "runtime/module/kernel_registry.hpp"
 #include "tests/unit/okk_fixture.hpp"
 
-namespace softtpu {
+namespace softtpu::okk_query_test {
 namespace {
 
 class OkkQuery : public OkkTest {
@@ -214,4 +214,4 @@ TEST_F(OkkQuery, RefusesNullAndSectionsOutOfOrder) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::okk_query_test

@@ -15,7 +15,7 @@
 #include "device/memory/parallel.hpp"
 #include "device/memory/sources_apart.hpp"
 
-namespace softtpu {
+namespace softtpu::overlapping_sources_test {
 namespace {
 
 constexpr std::int64_t kUsed = 0x4000;  // of each NPU's memory
@@ -120,4 +120,4 @@ INSTANTIATE_TEST_SUITE_P(Loops, OverlappingSources, testing::Bool(),
                          [](const auto& of) { return of.param ? "plain" : "fast"; });
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::overlapping_sources_test

@@ -6,7 +6,7 @@
 #include "runtime/protocol/core_messages.hpp"
 #include "runtime/protocol/frame.hpp"
 
-namespace softtpu {
+namespace softtpu::protocol_test {
 namespace {
 
 // Gives every member a value that differs from its default and from its neighbours'. Of alternatives: number
@@ -202,4 +202,4 @@ TEST(Frames, RefuseDescriptorsThatDidNotCome) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::protocol_test

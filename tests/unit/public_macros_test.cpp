@@ -4,6 +4,7 @@
 #include "okk.h"
 #include "tpu_defs.h"
 
+namespace public_macros_test {
 namespace {
 
 TEST(PublicMacros, Arithmetic) {
@@ -60,3 +61,4 @@ TEST(PublicMacros, FixedPointTypes) {
 }
 
 }  // namespace
+}  // namespace public_macros_test

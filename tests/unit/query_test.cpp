@@ -7,7 +7,7 @@
 #include "tests/reference/elementwise.hpp"
 #include "tests/unit/move_fixture.hpp"
 
-namespace softtpu {
+namespace softtpu::query_test {
 namespace {
 
 class QueryTest : public MoveTest {
@@ -297,4 +297,4 @@ TEST_F(QueryTest, TheMatrixUnitHasAShapeForEachType) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::query_test

@@ -9,7 +9,7 @@
 #include "tools/golden/case.hpp"
 #include "tools/golden/fill.hpp"
 
-namespace softtpu::golden {
+namespace softtpu::golden::recorded_case_test {
 namespace {
 
 constexpr AddressBases kBases{0x1'0000'0000, 0x1000'0000, 4096, 4, 8192};
@@ -78,4 +78,4 @@ TEST(Fills, RefuseNumbersThatNoElementHolds) {
 }
 
 }  // namespace
-}  // namespace softtpu::golden
+}  // namespace softtpu::golden::recorded_case_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace softtpu {
+namespace softtpu::result_test {
 namespace {
 
 TEST(Result, CarriesAValueOrAnError) {
@@ -16,4 +16,4 @@ TEST(Result, CarriesAValueOrAnError) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::result_test

@@ -13,7 +13,7 @@
 
 #include "device/chip/chip.hpp"
 
-namespace softtpu {
+namespace softtpu::runs_test {
 namespace {
 
 using Bytes = std::set<std::uint64_t>;
@@ -85,4 +85,4 @@ INSTANTIATE_TEST_SUITE_P(Npus, Runs, ::testing::Values(1, 4, 32, 64, 100),
                          [](const auto& test) { return std::to_string(test.param); });
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::runs_test

@@ -14,7 +14,7 @@
 #include "device/memory/shared_ranges.hpp"
 #include "device/server/core_process/shared_memory_guard.hpp"
 
-namespace softtpu {
+namespace softtpu::shared_memory_test {
 namespace {
 
 constexpr std::uint64_t kBytes = 3 * 4096;
@@ -106,4 +106,4 @@ TEST(SharedMemory, AForkKeepsOnlyWhatItIsTold) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::shared_memory_test

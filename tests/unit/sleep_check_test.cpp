@@ -7,7 +7,7 @@
 #include <atomic>
 #include <thread>
 
-namespace softtpu {
+namespace softtpu::sleep_check_test {
 namespace {
 
 // The read of a file of /proc fails when its process has gone since the file was opened.
@@ -32,4 +32,4 @@ TEST(SleepCheck, AProcessThatGoesWhileItIsLookedAtIsNoError) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::sleep_check_test

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace softtpu::stream {
+namespace softtpu::stream::stream_instruction_test {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -278,4 +278,4 @@ TEST(StreamInstruction, DisassemblyNamesFunctionIdAndDependency) {
 }
 
 }  // namespace
-}  // namespace softtpu::stream
+}  // namespace softtpu::stream::stream_instruction_test

@@ -9,7 +9,7 @@
 #include <random>
 #include <set>
 
-namespace softtpu::stream {
+namespace softtpu::stream::stream_order_test {
 namespace {
 
 using testing::ElementsAre;
@@ -88,4 +88,4 @@ TEST(StreamOrder, NumbersThatDoNotFollowAreRefused) {
 }
 
 }  // namespace
-}  // namespace softtpu::stream
+}  // namespace softtpu::stream::stream_order_test

@@ -13,7 +13,7 @@
 #include "device/memory/memories.hpp"
 #include "device/memory/static_tables.hpp"
 
-namespace softtpu::stream {
+namespace softtpu::stream::stream_translate_test {
 namespace {
 
 using testing::HasSubstr;
@@ -431,4 +431,4 @@ TEST(StreamTranslate, WhatHasNoKnownResultIsTranslatedForItsTime) {
 }
 
 }  // namespace
-}  // namespace softtpu::stream
+}  // namespace softtpu::stream::stream_translate_test

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace softtpu {
+namespace softtpu::thread_team_test {
 namespace {
 
 struct Counts {
@@ -127,4 +127,4 @@ TEST(ThreadTeam, TakesACommandWithinACommand) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::thread_team_test

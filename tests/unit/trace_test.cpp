@@ -12,7 +12,7 @@
 #include "tests/unit/device_fixture.hpp"
 #include "tpu_kernel.h"
 
-namespace softtpu {
+namespace softtpu::trace_test {
 namespace {
 
 TEST(Trace, WritesOneEventForEachCommand) {
@@ -160,4 +160,4 @@ TEST(Trace, RefusesAPathThatCannotBeWritten) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::trace_test

@@ -11,7 +11,7 @@
 #include "device/memory/kernel_choice.hpp"
 #include "device/memory/tensor_view.hpp"
 
-namespace softtpu {
+namespace softtpu::transpose_test {
 namespace {
 
 constexpr int kSide = Tiles::kSide;
@@ -124,4 +124,4 @@ TEST_P(Transpose, ChannelsBecomeColumns) {
 INSTANTIATE_TEST_SUITE_P(Targets, Transpose, testing::Values("sse4", "avx2", "avx512", "neon"));
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::transpose_test

@@ -4,7 +4,7 @@
 #include "tests/unit/device_fixture.hpp"
 #include "tpu_kernel.h"
 
-namespace softtpu {
+namespace softtpu::unsupported_test {
 namespace {
 
 // Calls any function with zeros.
@@ -79,4 +79,4 @@ TEST(Unsupported, TheRestOfTheLaunchDoesNothing) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::unsupported_test

@@ -5,6 +5,7 @@
 
 #include "tests/reference/window.hpp"
 #include "tests/unit/compare_with_oracle.hpp"
+#include "tests/unit/kernel_codes.hpp"
 
 namespace softtpu {
 
@@ -21,7 +22,6 @@ inline unsigned address(int npu, unsigned offset) {
 }
 inline unsigned addr(const LocalTensor& tensor) { return static_cast<unsigned>(tensor.addr); }
 inline data_type_t code(Float type) { return std::array{DT_FP32, DT_FP16, DT_BFP16}[static_cast<std::size_t>(type)]; }
-inline data_type_t code(Dtype type) { return static_cast<data_type_t>(type); }
 // An integer type of 8, 16 or 32 bits.
 inline Dtype integer_type(int bytes, bool is_signed) {
   if (bytes == 1) return is_signed ? Dtype::kInt8 : Dtype::kUint8;

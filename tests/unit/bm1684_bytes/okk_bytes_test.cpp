@@ -20,7 +20,7 @@
 #include "device/isa/op_names.hpp"
 #include "device/memory/memories.hpp"
 
-namespace softtpu::stream {
+namespace softtpu::stream::okk_bytes_test {
 namespace {
 
 using testing::HasSubstr;
@@ -442,4 +442,4 @@ TEST_F(OkkBytes, SumsBeyond32BitsAreRefused) {
 }
 
 }  // namespace
-}  // namespace softtpu::stream
+}  // namespace softtpu::stream::okk_bytes_test

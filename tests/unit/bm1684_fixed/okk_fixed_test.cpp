@@ -3,7 +3,7 @@
 #include "tests/reference/bm1684.hpp"
 #include "tests/unit/okk_fixture.hpp"
 
-namespace softtpu {
+namespace softtpu::okk_fixed_test {
 namespace {
 
 namespace ref = reference::bm1684;
@@ -29,7 +29,7 @@ constexpr Integer kS8{1, true}, kU8{1, false}, kS16{2, true}, kU16{2, false};
 // A tensor of packed elements: the words of its place and what they hold. Element i of batch n has the index
 // n * (elements of a batch) + i.
 struct Packed {
-  LocalTensor place;
+  DeviceTensor place;
   Integer type;
   std::vector<std::uint32_t> words;
   std::size_t batch() const { return static_cast<std::size_t>(place.shape.c * place.shape.h * place.shape.w); }
@@ -349,13 +349,13 @@ TEST_F(OkkFixed, CastsOfBytesMatchTheReference) {
     const Dim4 shape{dim.n, dim.c, dim.h, dim.w};
     const int npu = number(0, 63);
     const int groups = (npu + dim.c + 63) / 64;
-    const auto compact = [&](LocalTensor tensor, int channel) {
+    const auto compact = [&](DeviceTensor tensor, int channel) {
       if (!is_aligned) tensor.stride = {std::int64_t{groups} * channel, channel, dim.w, 1};
       return tensor;
     };
     const int pixels = dim.h * dim.w;
-    const LocalTensor dst = compact(aligned(shape, npu, kDst), pixels);
-    const LocalTensor work = compact(aligned(shape, npu, kWork), pixels);
+    const DeviceTensor dst = compact(aligned(shape, npu, kDst), pixels);
+    const DeviceTensor work = compact(aligned(shape, npu, kWork), pixels);
     put_random(dst);
     Words result;
     std::uint32_t src = 0;
@@ -368,8 +368,8 @@ TEST_F(OkkFixed, CastsOfBytesMatchTheReference) {
       }
     } else {
       // A compact channel of bytes is filled up to whole words.
-      const LocalTensor bytes =
-          compact(LocalTensor::aligned(device_.chip(), Dtype::kInt8, shape, npu, kSrc0), (pixels + 3) / 4 * 4);
+      const DeviceTensor bytes =
+          compact(DeviceTensor::aligned(device_.chip(), Dtype::kInt8, shape, npu, kSrc0), (pixels + 3) / 4 * 4);
       src = addr(bytes);
       for (const std::uint32_t word : put_random(bytes)) {
         const float value =
@@ -405,4 +405,4 @@ TEST_F(OkkFixed, RefusesTypesAndShifts) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::okk_fixed_test

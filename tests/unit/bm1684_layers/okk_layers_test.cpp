@@ -4,7 +4,7 @@
 #include "tests/reference/bm1684.hpp"
 #include "tests/unit/okk_fixture.hpp"
 
-namespace softtpu {
+namespace softtpu::okk_layers_test {
 namespace {
 
 namespace ref = reference::bm1684;
@@ -79,19 +79,19 @@ TEST_F(OkkLayers, ConvolutionMatchesTheReference) {
     const bool add = trial % 3 == 0;
     const bool given = flip();  // strides of its own for the input
     // With strides given, the input begins at any word.
-    LocalTensor input = aligned(in, number(0, 63), kInput + static_cast<local_addr_t>(given ? 4 * number(0, 63) : 0));
+    DeviceTensor input = aligned(in, number(0, 63), kInput + static_cast<local_addr_t>(given ? 4 * number(0, 63) : 0));
     if (given) input = spread(input);
-    const LocalTensor output = aligned({in.n, oc, out_h(g, in.h), out_w(g, in.w)}, npu, kOutput);
+    const DeviceTensor output = aligned({in.n, oc, out_h(g, in.h), out_w(g, in.w)}, npu, kOutput);
     // Pairs of input channels: [pair, oc, kh, 2 * kw] words; a stride of the kernel counts pairs.
     const int groups = (npu + oc + 63) / 64;
     const int row = g.kernel_w + number(0, 2), window = g.kernel_h * row + number(0, 2);
     const dim4 kernel_stride = {groups * window + number(0, 2), window, row, 1};
-    const LocalTensor weight{Dtype::kFp32,
-                             {(in.c + 1) / 2, oc, g.kernel_h, 2 * g.kernel_w},
-                             npu,
-                             kWeight,
-                             {2 * kernel_stride.n, 2 * kernel_stride.c, 2 * kernel_stride.h, 1}};
-    const LocalTensor bias{Dtype::kFp32, {1, oc, 1, 1}, npu, kBias, {groups, 1, 1, 1}};
+    const DeviceTensor weight{Dtype::kFp32,
+                              {(in.c + 1) / 2, oc, g.kernel_h, 2 * g.kernel_w},
+                              npu,
+                              kWeight,
+                              {2 * kernel_stride.n, 2 * kernel_stride.c, 2 * kernel_stride.h, 1}};
+    const DeviceTensor bias{Dtype::kFp32, {1, oc, 1, 1}, npu, kBias, {groups, 1, 1, 1}};
     const Words x = put_random(input);
     const Words k = put_random(weight);
     const Words b = put_random(bias);
@@ -128,13 +128,13 @@ TEST_F(OkkLayers, WindowsOverChannelsMatchTheReference) {
     const Dim4 in{number(1, 3), number(1, 70), number(1, 6), number(1, 9)};
     const int npu = number(0, 63);
     const Geometry g = random_geometry(in, trial % 3 == 0);
-    const LocalTensor input = aligned(in, npu, kInput);
-    const LocalTensor output = aligned({in.n, in.c, out_h(g, in.h), out_w(g, in.w)}, npu, kOutput);
+    const DeviceTensor input = aligned(in, npu, kInput);
+    const DeviceTensor output = aligned({in.n, in.c, out_h(g, in.h), out_w(g, in.w)}, npu, kOutput);
     const int groups = (npu + in.c + 63) / 64;
     const int taps = g.kernel_h * g.kernel_w;
-    const LocalTensor weight{
+    const DeviceTensor weight{
         Dtype::kFp32, {1, in.c, g.kernel_h, g.kernel_w}, npu, kWeight, {groups * taps, taps, g.kernel_w, 1}};
-    const LocalTensor bias{Dtype::kFp32, {1, in.c, 1, 1}, npu, kBias, {groups, 1, 1, 1}};
+    const DeviceTensor bias{Dtype::kFp32, {1, in.c, 1, 1}, npu, kBias, {groups, 1, 1, 1}};
     const Words x = put_random(input);
     const Words k = put_random(weight);
     const Words b = put_random(bias);
@@ -197,10 +197,10 @@ TEST_F(OkkLayers, MatrixProductMatchesTheReference) {
     const auto matrix = [&](int r, int c, int width, int at, std::uint32_t offset) {
       return aligned({r, (c + width - 1) / width, 1, width}, at, offset);
     };
-    const LocalTensor left = matrix(rows, inner, left_width, number(0, 63), kInput);
-    const LocalTensor right = matrix(inner, cols, right_width, npu, kWeight);
-    const LocalTensor bias = matrix(1, cols, right_width, npu, 0x78000);
-    const LocalTensor output = matrix(rows, cols, right_width, npu, kOutput);
+    const DeviceTensor left = matrix(rows, inner, left_width, number(0, 63), kInput);
+    const DeviceTensor right = matrix(inner, cols, right_width, npu, kWeight);
+    const DeviceTensor bias = matrix(1, cols, right_width, npu, 0x78000);
+    const DeviceTensor output = matrix(rows, cols, right_width, npu, kOutput);
     const Words x = put_random(left);
     const Words y = put_random(right);
     const Words b = put_random(bias);
@@ -268,9 +268,9 @@ TEST_F(OkkLayers, OutputsOverWhatTheyAreMadeOf) {
   const dim4 in_shape{in.n, in.c, in.h, in.w};
   const Padding none = {0, 0, 0, 0};
   const dim2 one = {1, 1};
-  const LocalTensor input = aligned(in, 0, kInput);
-  const LocalTensor weight{Dtype::kFp32, {2, 66, 2, 4}, 0, kWeight, {16, 8, 4, 1}};
-  const LocalTensor bias{Dtype::kFp32, {1, 66, 1, 1}, 0, kBias, {2, 1, 1, 1}};
+  const DeviceTensor input = aligned(in, 0, kInput);
+  const DeviceTensor weight{Dtype::kFp32, {2, 66, 2, 4}, 0, kWeight, {16, 8, 4, 1}};
+  const DeviceTensor bias{Dtype::kFp32, {1, 66, 1, 1}, 0, kBias, {2, 1, 1, 1}};
   const auto convolved = [&](std::uint32_t at) {
     put_random(input), put_random(weight), put_random(bias);
     EXPECT_TRUE(device_
@@ -291,9 +291,9 @@ TEST_F(OkkLayers, OutputsOverWhatTheyAreMadeOf) {
 
 TEST_F(OkkLayers, OneThreadGivesTheSameBits) {
   const dim4 in = {1, 16, 30, 40};
-  const LocalTensor input = aligned({1, 16, 30, 40}, 0, kInput);
-  const LocalTensor weight{Dtype::kFp32, {8, 20, 3, 6}, 0, kWeight, {18, 18, 6, 1}};
-  const LocalTensor output = aligned({1, 20, 28, 38}, 0, kOutput);
+  const DeviceTensor input = aligned({1, 16, 30, 40}, 0, kInput);
+  const DeviceTensor weight{Dtype::kFp32, {8, 20, 3, 6}, 0, kWeight, {18, 18, 6, 1}};
+  const DeviceTensor output = aligned({1, 20, 28, 38}, 0, kOutput);
   put_random(input), put_random(weight);
   const dim4 taps = {9, 9, 3, 1};
   const auto run = [&] {
@@ -313,4 +313,4 @@ TEST_F(OkkLayers, OneThreadGivesTheSameBits) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::okk_layers_test

@@ -4,7 +4,7 @@
 #include "tests/unit/okk_fixture.hpp"
 #include "tpu_kernel.h"
 
-namespace softtpu {
+namespace softtpu::okk_elementwise_test {
 namespace {
 
 namespace ref = reference::bm1684;
@@ -123,11 +123,11 @@ const Row kRows[] = {
 class OkkElementwise : public OkkTest {
  protected:
   // A tensor with strides of its own or, where `given` stays false, in the layout of a NULL stride.
-  LocalTensor place(const Dim4& shape, int npu, std::uint32_t offset, bool is_source, bool& given) {
-    const LocalTensor natural = aligned(shape, npu, offset + 4U * static_cast<unsigned>(number(0, 9)));
+  DeviceTensor place(const Dim4& shape, int npu, std::uint32_t offset, bool is_source, bool& given) {
+    const DeviceTensor natural = aligned(shape, npu, offset + 4U * static_cast<unsigned>(number(0, 9)));
     given = number(0, 2) != 0;
     if (!given) return natural;
-    const LocalTensor gaps = spread(natural);
+    const DeviceTensor gaps = spread(natural);
     return is_source && flip() ? repeated(gaps) : gaps;
   }
 
@@ -135,9 +135,9 @@ class OkkElementwise : public OkkTest {
     const Dim4 shape = random_shape();
     const int npu = number(0, 63);
     bool given[3] = {};
-    LocalTensor dst = place(shape, npu, kDst, false, given[0]);
-    const LocalTensor b = place(shape, npu, kSrc1, true, given[2]);
-    LocalTensor a = place(shape, npu, kSrc0, true, given[1]);
+    DeviceTensor dst = place(shape, npu, kDst, false, given[0]);
+    const DeviceTensor b = place(shape, npu, kSrc1, true, given[2]);
+    DeviceTensor a = place(shape, npu, kSrc0, true, given[1]);
     if (in_place) a = dst, given[1] = given[0];
     const Words old = put_random(dst);
     const Words y = put_random(b);
@@ -211,8 +211,8 @@ TEST_F(OkkElementwise, AlignedFunctionsMatchTheReference) {
   constexpr int kDefaultTerms = 32;
   for (const AlignedRow& row : kAligned) {
     for (int trial = 0; trial < kTrials; ++trial) {
-      const LocalTensor src = aligned(random_shape(), number(0, 63), kSrc0);
-      LocalTensor dst = src, work = src;
+      const DeviceTensor src = aligned(random_shape(), number(0, 63), kSrc0);
+      DeviceTensor dst = src, work = src;
       work.offset = kWork;
       // exp and what is made of it lose the fraction when they work in place (a recorded property).
       if (row.has_work || trial % 3 != 0) dst.offset = kDst;
@@ -228,7 +228,7 @@ TEST_F(OkkElementwise, AlignedFunctionsMatchTheReference) {
       want(dst, result);
       want(work, left);
       const dim4 dim = src.c_shape();
-      std::vector<LocalTensor> scratch;
+      std::vector<DeviceTensor> scratch;
       if (row.has_work && row.work == nullptr) scratch.push_back(work);
       expect_image([&] { row.call(addr(dst), addr(src), addr(work), &dim, terms); }, row.name, scratch);
     }
@@ -247,7 +247,7 @@ struct SelectOperand {
 class OkkSelect : public OkkElementwise {
  protected:
   template <class Union>
-  SelectOperand<Union> operand(bool is_tensor, LocalTensor tensor, std::uint32_t offset) {
+  SelectOperand<Union> operand(bool is_tensor, DeviceTensor tensor, std::uint32_t offset) {
     SelectOperand<Union> made;
     made.given.is_addr = is_tensor;
     tensor.offset = offset;
@@ -267,7 +267,7 @@ TEST_F(OkkSelect, MatchesTheReference) {
   for (int trial = 0; trial < 4 * 16; ++trial) {
     const bool wants_greater = trial % 2 == 0;
     const int kinds = trial / 2 % 16;  // which of the four operands are tensors
-    const LocalTensor dst = aligned(random_shape(), number(0, 63), kDst);
+    const DeviceTensor dst = aligned(random_shape(), number(0, 63), kDst);
     const auto a = operand<fp32_or_addr_t>((kinds & 1) != 0, dst, kSrc0);
     auto b = operand<fp32_or_addr_t>((kinds & 2) != 0, dst, kSrc1);
     const auto yes = operand<x32_or_addr_t>((kinds & 4) != 0, dst, kWork);
@@ -294,13 +294,13 @@ TEST_F(OkkElementwise, ChannelFunctionsMatchTheReference) {
     const Dim4 shape = random_shape();
     const int npu = number(0, 63);
     bool given[2] = {};
-    const LocalTensor dst = place(shape, npu, kDst, false, given[0]);
-    LocalTensor src = place(shape, npu, kSrc0, true, given[1]);
+    const DeviceTensor dst = place(shape, npu, kDst, false, given[0]);
+    DeviceTensor src = place(shape, npu, kSrc0, true, given[1]);
     if (trial % 5 == 0) src = dst, given[1] = given[0];
     const auto per_channel = [&](std::uint32_t offset) {
-      return LocalTensor{Dtype::kFp32, {1, shape.c, 1, 1}, npu, offset, {0, 1, 1, 1}};
+      return DeviceTensor{Dtype::kFp32, {1, shape.c, 1, 1}, npu, offset, {0, 1, 1, 1}};
     };
-    const LocalTensor scale = per_channel(kSrc1), bias = per_channel(kWork);
+    const DeviceTensor scale = per_channel(kSrc1), bias = per_channel(kWork);
     const Words x = put_random(src), s = put_random(scale), b = put_random(bias);
     Words result;
     for (std::size_t i = 0; i < x.size(); ++i) {
@@ -366,4 +366,4 @@ TEST(OkkFamily, Bm1684RefusesTpuFunctions) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::okk_elementwise_test

@@ -2,7 +2,7 @@
 #include "tests/reference/elementwise.hpp"
 #include "tests/unit/elementwise_fixture.hpp"
 
-namespace softtpu {
+namespace softtpu::compare_test {
 namespace {
 
 constexpr Dtype kTypes[] = {Dtype::kFp32,  Dtype::kFp16,   Dtype::kBfp16, Dtype::kInt8,  Dtype::kUint8,
@@ -75,7 +75,7 @@ class Selection : public ElementwiseTest {
       made.values.assign(count, bits);
       return made;
     }
-    LocalTensor tensor = operand(type, shape, npu, slot, Layouts::kAligned, false).tensor;
+    DeviceTensor tensor = operand(type, shape, npu, slot, Layouts::kAligned, false).tensor;
     made.argument.type = chance(3) ? VECTOR : TENSOR;
     if (made.argument.type == VECTOR) tensor.stride = {0, 0, 0, 0};
     made.argument.context.addr = tensor.addr(device_.chip());
@@ -97,8 +97,8 @@ TEST_F(Selection, MatchesTheReference) {
       selected = compared;
     Variable v[4];
     for (int i = 0; i < 4; ++i) v[i] = variable(i < 2 ? compared : selected, shape, npu, i + 2);
-    const LocalTensor dst = operand(selected, shape, npu, 0, Layouts::kAligned, false).tensor;
-    const LocalTensor winner = operand(compared, shape, npu, 1, Layouts::kAligned, false).tensor;
+    const DeviceTensor dst = operand(selected, shape, npu, 0, Layouts::kAligned, false).tensor;
+    const DeviceTensor winner = operand(compared, shape, npu, 1, Layouts::kAligned, false).tensor;
     std::vector<std::uint32_t> want(v[0].values.size());
     std::vector<std::uint32_t> won(want.size());
     const int function = number(0, pair ? 1 : 2);
@@ -150,4 +150,4 @@ TEST_F(Comparison, RefusesWhatTheChipCannotDo) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::compare_test

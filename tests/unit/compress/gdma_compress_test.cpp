@@ -3,7 +3,7 @@
 #include "tests/reference/packing.hpp"
 #include "tests/unit/move_fixture.hpp"
 
-namespace softtpu {
+namespace softtpu::gdma_compress_test {
 namespace {
 
 using reference::Array;
@@ -198,4 +198,4 @@ TEST_F(GdmaCompressLimits, RefusesWhatItDidNotWrite) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::gdma_compress_test

@@ -7,7 +7,7 @@
 #include "tests/unit/device_fixture.hpp"
 #include "tpu_kernel.h"
 
-namespace softtpu {
+namespace softtpu::group_code_test {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -206,4 +206,4 @@ TEST(GroupCode, SizesOfBm1690AreMultiplesOf128) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::group_code_test

@@ -9,7 +9,7 @@
 #include "tests/unit/device_fixture.hpp"
 #include "tpu_kernel.h"
 
-namespace softtpu {
+namespace softtpu::fp8_test {
 namespace {
 
 struct Format {
@@ -241,4 +241,4 @@ TEST_F(Fp8, AFunctionThatDoesNotTakeItSaysWhatItTakes) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::fp8_test

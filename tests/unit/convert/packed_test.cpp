@@ -7,7 +7,7 @@
 #include "tests/unit/device_fixture.hpp"
 #include "tpu_kernel.h"
 
-namespace softtpu {
+namespace softtpu::packed_test {
 namespace {
 
 constexpr std::uint32_t kSource = 0x1000, kOther = 0x2000, kResult = 0x4000;
@@ -237,4 +237,4 @@ TEST(PackedIntegers, AreRefusedWhereTheChipDoes) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::packed_test

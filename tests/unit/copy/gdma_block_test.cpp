@@ -1,7 +1,7 @@
 // Random GDMA moves of matrices, vectors and blocks, and fills, against the plain reference.
 #include "tests/unit/gdma_fixture.hpp"
 
-namespace softtpu {
+namespace softtpu::gdma_block_test {
 namespace {
 
 class GdmaBlockTest : public GdmaTest {};
@@ -158,4 +158,4 @@ TEST_P(GdmaBlockTest, OverlappingCopiesMoveElementByElement) {
 INSTANTIATE_TEST_SUITE_P(Chips, GdmaBlockTest, kMoveChips, chip_name);
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::gdma_block_test

@@ -1,7 +1,7 @@
 // Random GDMA copies against the plain reference: every byte of local memory and of a window of global memory.
 #include "tests/unit/gdma_fixture.hpp"
 
-namespace softtpu {
+namespace softtpu::gdma_copy_test {
 namespace {
 
 class GdmaCopyTest : public GdmaTest {};
@@ -208,4 +208,4 @@ TEST_P(GdmaCopyTest, CompactTensorsHaveNoGaps) {
 INSTANTIATE_TEST_SUITE_P(Chips, GdmaCopyTest, kMoveChips, chip_name);
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::gdma_copy_test

@@ -1,7 +1,7 @@
 // What GDMA refuses; large copies with one thread and with many.
 #include "tests/unit/move_fixture.hpp"
 
-namespace softtpu {
+namespace softtpu::gdma_limits_test {
 namespace {
 
 class GdmaLimits : public MoveTest {};
@@ -146,4 +146,4 @@ TEST_F(GdmaThreadTest, OneThreadGivesTheBytesOfMany) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::gdma_limits_test

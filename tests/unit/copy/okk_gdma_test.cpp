@@ -4,7 +4,7 @@
 
 #include "tests/unit/okk_fixture.hpp"
 
-namespace softtpu {
+namespace softtpu::okk_gdma_test {
 namespace {
 
 constexpr std::uint32_t kDst = 0x00000;
@@ -68,10 +68,10 @@ class OkkGdma : public OkkTest {
   }
 
   Dim4 shape_that_fits() { return {number(1, 4), number(1, 70), number(1, 5), number(1, 30)}; }
-  LocalTensor local(Dtype type, const Dim4& shape, std::uint32_t offset, bool& given, bool is_source) {
+  DeviceTensor local(Dtype type, const Dim4& shape, std::uint32_t offset, bool& given, bool is_source) {
     const auto unit = static_cast<unsigned>(size_of(type));
-    LocalTensor tensor = LocalTensor::aligned(device_.chip(), type, shape, number(0, 63),
-                                              offset + unit * static_cast<unsigned>(number(0, 40)));
+    DeviceTensor tensor = DeviceTensor::aligned(device_.chip(), type, shape, number(0, 63),
+                                                offset + unit * static_cast<unsigned>(number(0, 40)));
     given = flip();
     if (!given) return tensor;
     tensor = spread(tensor);
@@ -133,8 +133,8 @@ class OkkGdma : public OkkTest {
     bool given[2] = {};
     std::size_t memory[2] = {};
     take_copy();
-    const LocalTensor dst = local(width.type, shape, kDst, given[0], false);
-    const LocalTensor src = local(width.type, shape, kSrc, given[1], true);
+    const DeviceTensor dst = local(width.type, shape, kDst, given[0], false);
+    const DeviceTensor src = local(width.type, shape, kSrc, given[1], true);
     const bool local_given[2] = {given[0], given[1]};
     const SystemTensor to = system(width.type, shape, true, given[0], false, memory[0]);
     const SystemTensor from = system(width.type, shape, false, given[1], true, memory[1]);
@@ -181,7 +181,7 @@ TEST_F(OkkGdma, FillsReachEveryMemory) {
     bool given = false;
     std::size_t memory = 0;
     take_copy();
-    LocalTensor dst = local(type, shape, kDst, given, false);
+    DeviceTensor dst = local(type, shape, kDst, given, false);
     SystemTensor to{};
     if (!to_local) to = system(type, shape, flip(), given, false, memory);
     if (to_local) put_random(dst);
@@ -214,7 +214,7 @@ TEST_F(OkkGdma, MatricesLieInTheMatrixLayout) {
     const int columns = std::min(width, cols);
     const int channels = (cols + columns - 1) / columns;
     const int row_stride = cols + number(0, 5);
-    LocalTensor stored =
+    DeviceTensor stored =
         aligned({rows, channels, 1, columns}, number(0, 63), kSrc + static_cast<local_addr_t>(4 * number(0, 40)));
     // A row takes as many channels of an NPU as a matrix that begins at NPU 0 does, each as wide as it was asked for.
     stored.stride.n = (channels + 63) / 64 * ((width + 31) / 32 * 32);
@@ -276,8 +276,8 @@ TEST_F(OkkGdma, CopiesRowsOfMoreThan65535Elements) {
 }
 
 TEST_F(OkkGdma, LocalMemoryIsPartOfTheSystemMap) {
-  const LocalTensor src = aligned({1, 1, 1, 5}, 9, kSrc);
-  const LocalTensor dst = aligned({1, 1, 1, 5}, 20, kDst);
+  const DeviceTensor src = aligned({1, 1, 1, 5}, 9, kSrc);
+  const DeviceTensor dst = aligned({1, 1, 1, 5}, 20, kDst);
   const Words words = put_random(src);
   want(dst, words);
   const dim4 dim = {1, 1, 1, 5};
@@ -301,4 +301,4 @@ TEST_F(OkkGdma, RefusesWhatTheChipCannotDo) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::okk_gdma_test

@@ -4,7 +4,7 @@
 #include "tests/reference/chip_float.hpp"
 #include "tests/unit/elementwise_fixture.hpp"
 
-namespace softtpu {
+namespace softtpu::elementwise_test {
 namespace {
 
 constexpr Dtype kFloatTypes[] = {Dtype::kFp32, Dtype::kFp16, Dtype::kBfp16};
@@ -252,18 +252,18 @@ TEST_F(Elementwise, ChannelParametersMatchTheReference) {
     const Dtype type = pick(kFloatTypes);
     const Dim4 shape = random_shape();
     const int npu = number(0, 63);
-    const LocalTensor src = operand(type, shape, npu, 1, Layouts::kAligned, false).tensor;
-    LocalTensor scale = src;
+    const DeviceTensor src = operand(type, shape, npu, 1, Layouts::kAligned, false).tensor;
+    DeviceTensor scale = src;
     scale.offset = 2 * kOperandStep;
     scale.stride = {0, 1, 0, 0};
-    LocalTensor bias = scale;
+    DeviceTensor bias = scale;
     bias.offset = 3 * kOperandStep;
-    for (const LocalTensor& tensor : {src, scale, bias})
+    for (const DeviceTensor& tensor : {src, scale, bias})
       tensor.write(device_.chip(), memory(), random_values(type, shape.elements()));
     const auto x = src.read(device_.chip(), memory());
     const auto s = scale.read(device_.chip(), memory());
     const auto b = bias.read(device_.chip(), memory());
-    LocalTensor dst = src;
+    DeviceTensor dst = src;
     dst.offset = 0;
     std::vector<std::uint32_t> want(x.size());
     const int function = trial % 5;
@@ -278,7 +278,7 @@ TEST_F(Elementwise, ChannelParametersMatchTheReference) {
                                 : mul(difference, difference, type);
     }
     const dim4 c_shape = src.c_shape();
-    const auto at = [&](const LocalTensor& tensor) { return tensor.addr(device_.chip()); };
+    const auto at = [&](const DeviceTensor& tensor) { return tensor.addr(device_.chip()); };
     expect_memory("channel parameters " + std::to_string(function),
                   [&] {
                     if (function == 0) tpu_bdc_fp_bias(at(dst), at(src), at(bias), &c_shape, code(type));
@@ -332,4 +332,4 @@ TEST_F(Elementwise, RefusesWhatTheChipCannotDo) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::elementwise_test

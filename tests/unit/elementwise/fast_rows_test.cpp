@@ -17,7 +17,7 @@
 #include "device/numeric/float_unit.hpp"
 #include "tests/unit/instruction_sets.hpp"
 
-namespace softtpu {
+namespace softtpu::fast_rows_test {
 namespace {
 
 constexpr Dtype kTypes[] = {Dtype::kFp32,  Dtype::kFp16,   Dtype::kBfp16, Dtype::kInt8,  Dtype::kUint8,
@@ -435,4 +435,4 @@ INSTANTIATE_TEST_SUITE_P(InstructionSets, FastWindows, kVariants, name_of);
 INSTANTIATE_TEST_SUITE_P(InstructionSets, FastRows, kVariants, name_of);
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::fast_rows_test

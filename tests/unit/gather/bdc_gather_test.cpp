@@ -2,7 +2,7 @@
 // refusals.
 #include "tests/unit/move_fixture.hpp"
 
-namespace softtpu {
+namespace softtpu::bdc_gather_test {
 namespace {
 
 using reference::Array;
@@ -313,4 +313,4 @@ TEST_F(BdcGatherTest, OneThreadGivesTheBytesOfMany) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::bdc_gather_test

@@ -3,7 +3,7 @@
 #include "tests/reference/elementwise.hpp"
 #include "tests/unit/elementwise_fixture.hpp"
 
-namespace softtpu {
+namespace softtpu::integer_test {
 namespace {
 
 using reference::Wide;
@@ -102,7 +102,7 @@ TEST_F(Integer, ShiftsPerChannelMatchTheReference) {
     const CallOperand first = operand(a, shape, npu, 1, Layouts::kAny, true);
     const CallOperand second = operand(b, shape, npu, 2, Layouts::kAny, true);
     const CallOperand dst = operand(to, shape, npu, 0, Layouts::kAny, false);
-    LocalTensor shift = LocalTensor::aligned(device_.chip(), Dtype::kInt8, shape, npu, 3 * kOperandStep);
+    DeviceTensor shift = DeviceTensor::aligned(device_.chip(), Dtype::kInt8, shape, npu, 3 * kOperandStep);
     shift.stride = {0, 1, 0, 0};
     first.tensor.write(device_.chip(), memory(), random_values(a, shape.elements()));
     second.tensor.write(device_.chip(), memory(), random_values(b, shape.elements()));
@@ -330,11 +330,11 @@ TEST_F(Integer, ChannelQuantisationMatchesTheReference) {
     const Rounding mode = any_rounding(), to_int = integral_rounding();
     const Dim4 shape = random_shape();
     const int npu = number(0, 63);
-    const LocalTensor src = operand(from, shape, npu, 1, Layouts::kAligned, false).tensor;
-    const LocalTensor dst = operand(to, shape, npu, 0, Layouts::kAligned, false).tensor;
+    const DeviceTensor src = operand(from, shape, npu, 1, Layouts::kAligned, false).tensor;
+    const DeviceTensor dst = operand(to, shape, npu, 0, Layouts::kAligned, false).tensor;
     const int members = floats ? 2 : 3;
-    const LocalTensor quant = LocalTensor::aligned(device_.chip(), Dtype::kInt32, {1, shape.c, 1, members}, npu,
-                                                   static_cast<std::uint32_t>(2 * kOperandStep));
+    const DeviceTensor quant = DeviceTensor::aligned(device_.chip(), Dtype::kInt32, {1, shape.c, 1, members}, npu,
+                                                     static_cast<std::uint32_t>(2 * kOperandStep));
     src.write(device_.chip(), memory(), random_values(from, shape.elements()));
     std::vector<std::uint32_t> words;
     for (int c = 0; c < shape.c; ++c) {
@@ -378,7 +378,7 @@ TEST_F(Integer, ChannelQuantisationMatchesTheReference) {
       }
     }
     const dim4 c_shape = src.c_shape();
-    const auto at = [&](const LocalTensor& tensor) { return tensor.addr(device_.chip()); };
+    const auto at = [&](const DeviceTensor& tensor) { return tensor.addr(device_.chip()); };
     expect_memory("channel quantisation " + std::to_string(function),
                   [&] {
                     if (function == 0)
@@ -500,4 +500,4 @@ TEST_F(Integer, DataTypesAnswer) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::integer_test

@@ -3,7 +3,7 @@
 
 #include "tests/unit/hau_fixture.hpp"
 
-namespace softtpu {
+namespace softtpu::lines_test {
 namespace {
 
 class Lines : public HauTest {};
@@ -53,4 +53,4 @@ TEST_F(Lines, RefusesAndChangesNothing) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::lines_test

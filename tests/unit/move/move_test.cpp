@@ -1,7 +1,7 @@
 // Copies across NPUs, transposes, broadcasts and sequences.
 #include "tests/unit/elementwise_fixture.hpp"
 
-namespace softtpu {
+namespace softtpu::move_test {
 namespace {
 
 constexpr Dtype kTypes[] = {Dtype::kFp32, Dtype::kFp16, Dtype::kInt8, Dtype::kUint16, Dtype::kInt32};
@@ -27,9 +27,9 @@ TEST_F(Move, CopiesGoToOtherNpus) {
   for (int trial = 0; trial < 30; ++trial) {
     const Dtype type = pick(kTypes);
     const Dim4 shape = random_shape();
-    const LocalTensor src = made(type, shape, number(0, 63), 1);
+    const DeviceTensor src = made(type, shape, number(0, 63), 1);
     // Every third time the two overlap on other NPUs: the source is read completely before dst is written.
-    const LocalTensor dst = made(type, shape, number(0, 63), trial % 3 == 0 ? 1 : 0);
+    const DeviceTensor dst = made(type, shape, number(0, 63), trial % 3 == 0 ? 1 : 0);
     const auto values = read(src);
     const dim4 c_shape = src.c_shape();
     expect_memory("cpy_cross_npu", [&] { tpu_bdc_cpy_cross_npu(at(dst), at(src), &c_shape, code(type)); },
@@ -42,8 +42,8 @@ TEST_F(Move, BroadcastsAndTransposes) {
     const Dtype type = pick(kTypes);
     const Dim4 shape = {number(1, 3), number(1, 40), number(1, 4), number(1, 70)};
     const dim4 c_shape = {shape.n, shape.c, shape.h, shape.w};
-    const LocalTensor one = made(type, {shape.n, 1, shape.h, shape.w}, number(0, 63), 1);
-    const LocalTensor all = made(type, shape, number(0, 64 - shape.c), 0);
+    const DeviceTensor one = made(type, {shape.n, 1, shape.h, shape.w}, number(0, 63), 1);
+    const DeviceTensor all = made(type, shape, number(0, 64 - shape.c), 0);
     const auto source = read(one);
     std::vector<std::uint32_t> want(static_cast<std::size_t>(shape.elements()));
     each(shape, [&](int n, int c, int h, int w) {
@@ -53,8 +53,8 @@ TEST_F(Move, BroadcastsAndTransposes) {
 
     const Dim4 turned = {shape.n, shape.w, shape.h, shape.c};
     const bool cw = trial % 2 == 0;
-    const LocalTensor src = made(type, turned, cw ? 0 : number(0, 63), 1);
-    LocalTensor dst = made(type, shape, cw ? number(0, 63) : 0, 0);
+    const DeviceTensor src = made(type, turned, cw ? 0 : number(0, 63), 1);
+    DeviceTensor dst = made(type, shape, cw ? number(0, 63) : 0, 0);
     if (cw) {
       const std::int64_t row = 64 / size_of(type);
       dst.stride.h = (shape.w + row - 1) / row * row;
@@ -72,7 +72,7 @@ TEST_F(Move, BroadcastsAndTransposes) {
 
 TEST_F(Move, StaticMemoryAndSequences) {
   const int length = 50;
-  const LocalTensor rows = made(Dtype::kInt32, {1, 7, 1, length}, 3, 0);
+  const DeviceTensor rows = made(Dtype::kInt32, {1, 7, 1, length}, 3, 0);
   std::vector<std::uint32_t> numbers(static_cast<std::size_t>(length));
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<std::uint32_t>(i);
   const auto repeated = [&](const std::vector<std::uint32_t>& row) {
@@ -86,14 +86,14 @@ TEST_F(Move, StaticMemoryAndSequences) {
   expect_memory("the same by system address",
                 [&] { tpu_bdc_npu_bcast_from_static(at(rows), 0x090005C0, 7, length, DT_INT32); },
                 {{rows, repeated(numbers)}});
-  LocalTensor spread = LocalTensor::aligned(device_.chip(), Dtype::kInt32, {1, length, 1, 1}, 0, 0x4004);
+  DeviceTensor spread = DeviceTensor::aligned(device_.chip(), Dtype::kInt32, {1, length, 1, 1}, 0, 0x4004);
   spread.stride = {1, 1, 1, 1};
   expect_memory("distribute_from_static",
                 [&] { tpu_bdc_npu_distribute_from_static(at(spread), 0x5C0, length, DT_INT32); }, {{spread, numbers}});
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = 2147483640U + 3 * static_cast<std::uint32_t>(i);
   expect_memory("sequence_bcast", [&] { tpu_bdc_arithmetic_sequence_bcast(at(rows), 7, 2147483640, 3, length); },
                 {{rows, repeated(numbers)}});
-  const LocalTensor apart = made(Dtype::kInt32, {1, length, 1, 1}, 0, 2);
+  const DeviceTensor apart = made(Dtype::kInt32, {1, length, 1, 1}, 0, 2);
   expect_memory("sequence_distribute_aligned",
                 [&] { tpu_bdc_arithmetic_sequence_distribute_aligned(at(apart), 2147483640, 3, length); },
                 {{apart, numbers}});
@@ -125,4 +125,4 @@ TEST_F(Move, RefusesWhatTheChipCannotDo) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::move_test

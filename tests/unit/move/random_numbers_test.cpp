@@ -5,7 +5,7 @@
 #include "tests/unit/device_fixture.hpp"
 #include "tpu_kernel.h"
 
-namespace softtpu {
+namespace softtpu::random_numbers_test {
 namespace {
 
 constexpr std::uint32_t kRow = 0x1000, kState = 0x8000;
@@ -121,4 +121,4 @@ TEST(RandomNumbers, AreRefusedWhereNothingDeterminesThem) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::random_numbers_test

@@ -3,7 +3,7 @@
 
 #include "tests/unit/hau_fixture.hpp"
 
-namespace softtpu {
+namespace softtpu::nms_test {
 namespace {
 
 class Nms : public HauTest {};
@@ -85,4 +85,4 @@ TEST_F(Nms, RefusesAndChangesNothing) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::nms_test

@@ -4,7 +4,7 @@
 #include "tests/reference/sfu.hpp"
 #include "tests/unit/elementwise_fixture.hpp"
 
-namespace softtpu {
+namespace softtpu::outer_test {
 namespace {
 
 constexpr Dtype kTypes[] = {Dtype::kFp32, Dtype::kFp16, Dtype::kInt8, Dtype::kUint16, Dtype::kInt32};
@@ -105,9 +105,9 @@ TEST_F(Outer, VectorByVectorMatchesTheReference) {
                        : floats                  ? pick(kFloatTypes)
                        : row.integers != nullptr ? pick(kSignedTypes)
                                                  : pick(kTypes);
-    const LocalTensor a = made(type, {1, (len0 + per0 - 1) / per0, 1, per0}, npu, 1);
-    const LocalTensor b = made(type, {1, channels, 1, per1}, npu, 2);
-    const LocalTensor dst = made(type, {len0, channels, 1, per1}, npu, 0);
+    const DeviceTensor a = made(type, {1, (len0 + per0 - 1) / per0, 1, per0}, npu, 1);
+    const DeviceTensor b = made(type, {1, channels, 1, per1}, npu, 2);
+    const DeviceTensor dst = made(type, {len0, channels, 1, per1}, npu, 0);
     const auto x = read(a);
     const auto y = read(b);
     std::vector<std::uint32_t> want;
@@ -141,4 +141,4 @@ TEST_F(Outer, RefusesWhatTheChipCannotDo) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::outer_test

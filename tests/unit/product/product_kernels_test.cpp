@@ -16,7 +16,7 @@
 #include "device/memory/kernel_choice.hpp"
 #include "device/numeric/float_unit.hpp"
 
-namespace softtpu {
+namespace softtpu::product_kernels_test {
 namespace {
 
 using Bits = std::vector<std::uint32_t>;
@@ -476,4 +476,4 @@ INSTANTIATE_TEST_SUITE_P(InstructionSets, FastKernels, testing::Values("sse4", "
                          [](const auto& set) { return *set.param == '\0' ? "best" : std::string(set.param); });
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::product_kernels_test

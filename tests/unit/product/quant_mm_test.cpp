@@ -4,7 +4,7 @@
 #include "tests/unit/matmul_fixture.hpp"
 #include "tests/unit/requant_fixture.hpp"
 
-namespace softtpu {
+namespace softtpu::quant_mm_test {
 namespace {
 
 using reference::compact;
@@ -264,4 +264,4 @@ TEST_F(QuantMatMul, WrongArgumentsAreRefused) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::quant_mm_test

@@ -3,7 +3,7 @@
 #include "tests/unit/assumed.hpp"
 #include "tests/unit/matmul_fixture.hpp"
 
-namespace softtpu {
+namespace softtpu::row_matmul_test {
 namespace {
 
 constexpr int kCases = 30;  // of each function
@@ -338,4 +338,4 @@ TEST_F(MatMulTest, ABiasIsOneRowByHand) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::row_matmul_test

@@ -3,7 +3,7 @@
 
 #include "tests/unit/matmul_fixture.hpp"
 
-namespace softtpu {
+namespace softtpu::spread_matmul_test {
 namespace {
 
 constexpr int kCases = 60;  // of each family, a third of them for each form
@@ -216,4 +216,4 @@ TEST_F(SpreadMatMul, WrongArgumentsAreRefused) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::spread_matmul_test

@@ -11,7 +11,7 @@
 #include "tests/unit/device_fixture.hpp"
 #include "tpu_kernel.h"
 
-namespace softtpu {
+namespace softtpu::sdma_test {
 namespace {
 
 class Sdma : public testing::Test {
@@ -257,4 +257,4 @@ TEST_F(Sdma, ALossyCopyAndItsWayBackKeepTwentyBits) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::sdma_test

@@ -8,7 +8,7 @@
 #include "device/engines/bdc/requant/shifted_sums.hpp"
 #include "device/memory/kernel_choice.hpp"
 
-namespace softtpu {
+namespace softtpu::shifted_sums_test {
 namespace {
 
 // Sums where roundings and saturations are decided: limits, ties, and their neighbours.
@@ -121,4 +121,4 @@ TEST(ShiftedSum, RoundsAndSaturates) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::shifted_sums_test

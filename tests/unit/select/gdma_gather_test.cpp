@@ -2,7 +2,7 @@
 #include "tests/reference/chip_float.hpp"
 #include "tests/unit/gdma_fixture.hpp"
 
-namespace softtpu {
+namespace softtpu::gdma_gather_test {
 namespace {
 
 class GdmaGatherTest : public ChipMoveTest {
@@ -169,4 +169,4 @@ TEST_F(GdmaGatherLimits, RefusesAndChangesNothing) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::gdma_gather_test

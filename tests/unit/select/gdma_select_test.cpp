@@ -4,7 +4,7 @@
 #include "device/isa/op_names.hpp"
 #include "tests/unit/move_fixture.hpp"
 
-namespace softtpu {
+namespace softtpu::gdma_select_test {
 namespace {
 
 using reference::Array;
@@ -174,4 +174,4 @@ TEST_F(GdmaSelectLimits, RefusesAndChangesNothing) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::gdma_select_test

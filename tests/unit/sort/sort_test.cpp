@@ -5,7 +5,7 @@
 #include "tests/unit/assumed.hpp"
 #include "tests/unit/hau_fixture.hpp"
 
-namespace softtpu {
+namespace softtpu::sort_test {
 namespace {
 
 class Sort : public HauTest {};
@@ -141,4 +141,4 @@ TEST_F(Sort, RefusesAndChangesNothing) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::sort_test

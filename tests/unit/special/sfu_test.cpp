@@ -12,9 +12,9 @@
 #include "tests/reference/chip_float.hpp"
 #include "tests/reference/sfu.hpp"
 #include "tests/unit/device_fixture.hpp"
-#include "tests/unit/local_tensor.hpp"
+#include "tests/unit/device_tensor.hpp"
 
-namespace softtpu {
+namespace softtpu::sfu_test {
 namespace {
 
 constexpr std::uint32_t kDstOffset = 0x0000;
@@ -77,11 +77,11 @@ class SfuTest : public testing::Test {
   Dim4 random_shape() { return {number(1, 3), number(1, 70), number(1, 5), number(1, 40)}; }
   Form any_form(Dtype type) { return {type == Dtype::kFp32 && number(0, 1) == 1, number(0, 1) == 1}; }
 
-  LocalTensor aligned(Dtype type, const Dim4& shape, int npu, std::uint32_t offset) {
-    return LocalTensor::aligned(device_.chip(), type, shape, npu, offset);
+  DeviceTensor aligned(Dtype type, const Dim4& shape, int npu, std::uint32_t offset) {
+    return DeviceTensor::aligned(device_.chip(), type, shape, npu, offset);
   }
   // The same place with strides of its own, larger than needed.
-  LocalTensor spread(LocalTensor tensor) {
+  DeviceTensor spread(DeviceTensor tensor) {
     tensor.stride.w = number(1, 2);
     tensor.stride.h = tensor.stride.w * tensor.shape.w + number(0, 3);
     tensor.stride.c = tensor.stride.h * tensor.shape.h + number(0, 3);
@@ -122,7 +122,7 @@ class SfuTest : public testing::Test {
   }
 
   // Runs the kernel and compares all of local memory with what it was, but for dst, which holds `want`.
-  void expect_result(const std::function<void()>& kernel, const LocalTensor& dst,
+  void expect_result(const std::function<void()>& kernel, const DeviceTensor& dst,
                      const std::vector<std::uint32_t>& want, const std::string& what) {
     image_ = device_.local_image();
     dst.write(device_.chip(), image_.data(), want);
@@ -137,10 +137,10 @@ class SfuTest : public testing::Test {
   }
 
   std::uint8_t* memory() { return device_.memories().local(0); }
-  void put(const LocalTensor& tensor, const std::vector<std::uint32_t>& bits) {
+  void put(const DeviceTensor& tensor, const std::vector<std::uint32_t>& bits) {
     tensor.write(device_.chip(), memory(), bits);
   }
-  local_addr_t addr(const LocalTensor& tensor) { return tensor.addr(device_.chip()); }
+  local_addr_t addr(const DeviceTensor& tensor) { return tensor.addr(device_.chip()); }
 
   TestDevice device_;
   reference::Image image_;  // what local memory has to be after a command
@@ -155,9 +155,9 @@ TEST_F(SfuTest, TaylorMatchesTheReference) {
     const Dim4 shape = random_shape();
     const int npu = number(0, 63);
     const int terms = number(2, 20);
-    const LocalTensor src = aligned(type, shape, npu, kSrcOffset);
-    const LocalTensor dst = aligned(type, shape, npu, trial % 4 == 0 ? kSrcOffset : kDstOffset);
-    const LocalTensor coeff = aligned(type, {1, device_.chip().npu_num, 1, terms}, 0, kCoeffOffset);
+    const DeviceTensor src = aligned(type, shape, npu, kSrcOffset);
+    const DeviceTensor dst = aligned(type, shape, npu, trial % 4 == 0 ? kSrcOffset : kDstOffset);
+    const DeviceTensor coeff = aligned(type, {1, device_.chip().npu_num, 1, terms}, 0, kCoeffOffset);
     const std::vector<std::uint32_t> x = random_bits(type, shape.elements());
     const std::vector<std::uint32_t> c = random_bits(type, coeff.shape.elements());
     put(src, x);
@@ -185,8 +185,8 @@ TEST_F(SfuTest, RootsMatchTheReference) {
     const int iterations = form.tunable ? number(1, 4) : kNewtonSteps;
     const Dim4 shape = random_shape();
     const int npu = number(0, 63);
-    const LocalTensor src = aligned(type, shape, npu, kSrcOffset);
-    const LocalTensor dst = aligned(type, shape, npu, rsqrt && trial % 4 == 0 ? kSrcOffset : kDstOffset);
+    const DeviceTensor src = aligned(type, shape, npu, kSrcOffset);
+    const DeviceTensor dst = aligned(type, shape, npu, rsqrt && trial % 4 == 0 ? kSrcOffset : kDstOffset);
     const std::vector<std::uint32_t> x = random_bits(type, shape.elements());
     put(src, x);
     std::vector<std::uint32_t> want(x.size());
@@ -219,9 +219,9 @@ TEST_F(SfuTest, QuotientsMatchTheReference) {
     const int npu = number(0, 63);
     const Dim4 shape{number(1, 2), number(1, 70), number(1, 4), number(1, 20)};
     const int form = trial / 3 % 4;
-    LocalTensor src0 = aligned(type, shape, npu, kSrcOffset);
-    LocalTensor src1 = aligned(type, shape, npu, kSrc1Offset);
-    LocalTensor dst = aligned(type, shape, npu, kDstOffset);
+    DeviceTensor src0 = aligned(type, shape, npu, kSrcOffset);
+    DeviceTensor src1 = aligned(type, shape, npu, kSrc1Offset);
+    DeviceTensor dst = aligned(type, shape, npu, kDstOffset);
     const bool free = number(0, 1) == 1;
     if (free) {
       src0 = spread(src0);
@@ -272,8 +272,8 @@ TEST_F(SfuTest, ExponentPartMatchesTheReference) {
     const Dtype dst_type = !as_integer ? type : type == Dtype::kFp32 ? Dtype::kInt32 : Dtype::kInt16;
     const Dim4 shape = random_shape();
     const int npu = number(0, 63);
-    const LocalTensor src = aligned(type, shape, npu, kSrcOffset);
-    const LocalTensor dst = aligned(dst_type, shape, npu, number(0, 1) == 0 ? kSrcOffset : kDstOffset);
+    const DeviceTensor src = aligned(type, shape, npu, kSrcOffset);
+    const DeviceTensor dst = aligned(dst_type, shape, npu, number(0, 1) == 0 ? kSrcOffset : kDstOffset);
     const std::vector<std::uint32_t> x = random_bits(type, shape.elements());
     put(src, x);
     std::vector<std::uint32_t> want(x.size());
@@ -296,9 +296,9 @@ TEST_F(SfuTest, LookupTakesTheElementOfItsOwnNpu) {
     const int length = number(1, index_type == Dtype::kUint8 ? 256 : 700);
     const Dim4 shape = random_shape();
     const int npu = number(0, 63);
-    const LocalTensor src = aligned(index_type, shape, npu, kSrcOffset);
-    const LocalTensor dst = aligned(type, shape, npu, kDstOffset);
-    const LocalTensor table = aligned(type, {1, device_.chip().npu_num, 1, length}, 0, kCoeffOffset);
+    const DeviceTensor src = aligned(index_type, shape, npu, kSrcOffset);
+    const DeviceTensor dst = aligned(type, shape, npu, kDstOffset);
+    const DeviceTensor table = aligned(type, {1, device_.chip().npu_num, 1, length}, 0, kCoeffOffset);
     std::vector<std::uint32_t> index(static_cast<std::size_t>(shape.elements()));
     for (std::uint32_t& value : index) value = static_cast<std::uint32_t>(number(0, length - 1));
     put(src, index);
@@ -381,8 +381,8 @@ TEST_F(SfuTest, WrongArgumentsAreRefused) {
 
 TEST_F(SfuTest, OneThreadGivesTheSameBitsAsMany) {
   const Dim4 shape{2, 64, 16, 60};
-  const LocalTensor src = aligned(Dtype::kFp32, shape, 5, 0x10000);
-  const LocalTensor dst = aligned(Dtype::kFp32, shape, 5, 0);
+  const DeviceTensor src = aligned(Dtype::kFp32, shape, 5, 0x10000);
+  const DeviceTensor dst = aligned(Dtype::kFp32, shape, 5, 0);
   const dim4 c_shape = src.c_shape();
   put(src, random_bits(Dtype::kFp32, shape.elements()));
   const auto kernel = [&] { tpu_bdc_fp32_sqrt(addr(dst), addr(src), &c_shape); };
@@ -398,4 +398,4 @@ TEST_F(SfuTest, OneThreadGivesTheSameBitsAsMany) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::sfu_test

@@ -5,7 +5,7 @@
 #include "device/isa/op_names.hpp"
 #include "device/timing/fit.hpp"
 
-namespace softtpu {
+namespace softtpu::fitted_costs_test {
 namespace {
 
 constexpr std::uint64_t kDdr = 0x1'0000'0000;
@@ -69,4 +69,4 @@ TEST(FitOfBm1684, RunsThatFollowEachOtherMoveTheirBytesOnce) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::fitted_costs_test

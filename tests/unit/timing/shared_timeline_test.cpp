@@ -5,7 +5,7 @@
 
 #include <array>
 
-namespace softtpu {
+namespace softtpu::shared_timeline_test {
 namespace {
 
 constexpr double kLaunch = 10;
@@ -89,4 +89,4 @@ TEST_F(SharedTimelineTest, WhatIsNeverSentIsAnError) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::shared_timeline_test

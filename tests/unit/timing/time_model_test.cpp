@@ -13,7 +13,7 @@
 #include "tests/unit/device_fixture.hpp"
 #include "tpu_kernel.h"
 
-namespace softtpu {
+namespace softtpu::time_model_test {
 namespace {
 
 // A whole number below `limit`.
@@ -452,4 +452,4 @@ TEST_F(LocalMapTest, AWriteInsideALivingBlockBelongsToIt) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::time_model_test

@@ -5,7 +5,7 @@
 #include "tests/unit/device_fixture.hpp"
 #include "tests/unit/window_fixture.hpp"
 
-namespace softtpu {
+namespace softtpu::conv_planes_test {
 namespace {
 
 class ConvPlanesTest : public WindowTest {
@@ -99,4 +99,4 @@ TEST_F(ConvPlanesTest, PixelsOfSeveralBatchesAreFoundTogether) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::conv_planes_test

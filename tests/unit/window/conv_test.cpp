@@ -5,7 +5,7 @@
 #include "tests/unit/assumed.hpp"
 #include "tests/unit/window_fixture.hpp"
 
-namespace softtpu {
+namespace softtpu::conv_test {
 namespace {
 
 using Sees = Geometry::Sees;
@@ -330,4 +330,4 @@ TEST_F(Convolutions, WeightsOf8BitsBeginAtAMultipleOf64) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::conv_test

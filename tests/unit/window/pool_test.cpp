@@ -1,7 +1,7 @@
 // Poolings and depthwise convolutions against oracles that are written from the description.
 #include "tests/unit/window_fixture.hpp"
 
-namespace softtpu {
+namespace softtpu::pool_test {
 namespace {
 
 using Sees = Geometry::Sees;
@@ -322,4 +322,4 @@ TEST_F(Poolings, WrongArgumentsAreRefused) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::pool_test

@@ -8,7 +8,7 @@
 #include "tests/reference/random_data.hpp"
 #include "tests/unit/device_fixture.hpp"
 
-namespace softtpu {
+namespace softtpu::repeated_padding_test {
 namespace {
 
 constexpr std::uint64_t kInput = 0, kPadded = 0x8000, kWeights = 0x18000, kWanted = 0x20000, kResult = 0x30000;
@@ -134,4 +134,4 @@ INSTANTIATE_TEST_SUITE_P(Modes, RepeatedPadding,
                          testing::Values(Beyond::kReflected, Beyond::kReplicated, Beyond::kCircular));
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::repeated_padding_test

@@ -4,7 +4,7 @@
 #include "tests/unit/requant_fixture.hpp"
 #include "tests/unit/window_fixture.hpp"
 
-namespace softtpu {
+namespace softtpu::requant_window_test {
 namespace {
 
 using reference::Requantisation;
@@ -382,4 +382,4 @@ TEST_F(RequantWindows, WrongArgumentsAreRefused) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::requant_window_test

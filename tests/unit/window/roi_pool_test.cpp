@@ -1,7 +1,7 @@
 // Poolings over regions of interest against oracles that are written from the description.
 #include "tests/unit/window_fixture.hpp"
 
-namespace softtpu {
+namespace softtpu::roi_pool_test {
 namespace {
 
 constexpr int kCases = 30;  // of each function
@@ -204,4 +204,4 @@ TEST_F(RegionPoolings, RegionsThatDoNotFitAreRefused) {
 }
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::roi_pool_test

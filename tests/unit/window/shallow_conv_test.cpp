@@ -13,7 +13,7 @@
 #include "tests/unit/instruction_sets.hpp"
 #include "tpu_kernel.h"
 
-namespace softtpu {
+namespace softtpu::shallow_conv_test {
 namespace {
 
 struct Shape {
@@ -263,4 +263,4 @@ INSTANTIATE_TEST_SUITE_P(InstructionSets, ShallowConvolutions, testing::Values("
 INSTANTIATE_TEST_SUITE_P(InstructionSets, ShallowConvolutionsOfBm1684, testing::Values("sse4", "avx2", ""), name_of);
 
 }  // namespace
-}  // namespace softtpu
+}  // namespace softtpu::shallow_conv_test

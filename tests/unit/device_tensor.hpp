@@ -14,7 +14,7 @@
 
 namespace softtpu {
 
-struct LocalTensor {
+struct DeviceTensor {
   Dtype type = Dtype::kFp32;
   Dim4 shape;
   int npu = 0;
@@ -22,7 +22,7 @@ struct LocalTensor {
   Stride4 stride;
 
   // In the layout of a NULL stride pointer.
-  static LocalTensor aligned(const Chip& chip, Dtype type, const Dim4& shape, int npu, std::uint32_t offset) {
+  static DeviceTensor aligned(const Chip& chip, Dtype type, const Dim4& shape, int npu, std::uint32_t offset) {
     const std::int64_t row = chip.eu_bytes / size_of(type);
     const std::int64_t c = (std::int64_t{shape.h} * shape.w + row - 1) / row * row;
     const std::int64_t groups = (npu + shape.c + chip.npu_num - 1) / chip.npu_num;
