@@ -267,6 +267,34 @@ TEST_P(FastRows, Integers) {
   }
 }
 
+// Operands of one size, signed or not, and of others.
+TEST_P(FastRows, ShiftedIntegers) {
+  constexpr Dtype kIntegers[] = {Dtype::kInt8, Dtype::kUint8, Dtype::kInt16, Dtype::kUint16, Dtype::kInt32};
+  const auto any = [&](Dtype near) {
+    if (chance(4)) return kIntegers[number(0, 4)];
+    const int first = size_of(near) == 1 ? 0 : size_of(near) == 2 ? 2 : 4;
+    return kIntegers[first == 4 ? 4 : first + number(0, 1)];
+  };
+  for (int mode = 0; mode <= static_cast<int>(IntMode::kMin); ++mode) {
+    for (const Dtype type : kIntegers) {
+      check(
+          "shifted integers mode " + std::to_string(mode) + " " + std::string(to_text(type)),
+          [&] {
+            const Tensor dst = target(type);
+            const int places = chance(4) ? number(-40, 40) : number(-9, 3);
+            return IntArithCmd{static_cast<IntMode>(mode),
+                               dst,
+                               source_near(dst, any(type), 1),
+                               source(any(type), 2),
+                               Scalar{static_cast<std::uint8_t>(places), Dtype::kInt8},
+                               any_rounding(),
+                               chance(2)};
+          },
+          4 * kRounds);
+    }
+  }
+}
+
 TEST_P(FastRows, Shifts) {
   for (const Dtype type : kTypes) {
     if (is_float(type)) continue;

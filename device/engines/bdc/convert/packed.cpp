@@ -25,14 +25,14 @@ void execute_packed(const Memories& mem, const CastCmd& cmd) {
   const Dtype to = cmd.dst.dtype;
   if (is_integer(to)) {
     const IntRange range = range_of_elements(to, packing.dst);
-    return for_each_nibble_piece(mem.chip(), shape, [&](int n, int c, int h, int w, int count) {
+    return for_each_nibble_piece(mem.chip(), shape, [&](const PieceAt& at) {
       NibblePiece values;
-      src.read(values, n, c, h, w, count);
-      for (int i = 0; i < count; ++i) {
+      src.read(values, at);
+      for (int i = 0; i < at.count(); ++i) {
         auto& value = values[static_cast<std::size_t>(i)];
         value = std::clamp(value, range.low, range.high);
       }
-      dst.write(values, n, c, h, w, count);
+      dst.write(values, at);
     });
   }
   constexpr std::int32_t kLowest = -8;  // the values of 4 bits are -8..15
@@ -41,14 +41,14 @@ void execute_packed(const Memories& mem, const CastCmd& cmd) {
     const auto value = static_cast<std::uint32_t>(static_cast<std::int32_t>(i) + kLowest) & 0xFFU;
     floats[i] = convert_bits(value, to, Dtype::kInt8, mode_of(cmd.rounding), conversion_specials(mem.chip()));
   }
-  for_each_nibble_piece(mem.chip(), shape, [&](int n, int c, int h, int w, int count) {
+  for_each_nibble_piece(mem.chip(), shape, [&](const PieceAt& at) {
     NibblesAs<std::int32_t> values;
-    src.read(values, n, c, h, w, count);
-    for (int i = 0; i < count; ++i) {
+    src.read(values, at);
+    for (int i = 0; i < at.count(); ++i) {
       auto& value = values[static_cast<std::size_t>(i)];
       value = static_cast<std::int32_t>(floats[static_cast<std::size_t>(value - kLowest)]);
     }
-    dst.write(values, n, c, h, w, count);
+    dst.write(values, at);
   });
 }
 

@@ -97,18 +97,18 @@ void execute_float_product(const Memories& mem, const IntArithCmd& cmd) {
   const Dtype to = cmd.dst.dtype, from = type_of(cmd.b);
   const Tensor dst = bits_of(cmd.dst), a = bits_of(cmd.a), b = bits_of(cmd.b);
   const NibbleRows results(mem, dst, false, shape), first(mem, a, narrow, shape), second(mem, b, false, shape);
-  for_each_nibble_piece(mem.chip(), shape, [&](int n, int c, int h, int w, int count) {
+  for_each_nibble_piece(mem.chip(), shape, [&](const PieceAt& at) {
     NibblePiece left, right;
-    first.read(left, n, c, h, w, count);
-    second.read(right, n, c, h, w, count);
-    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+    first.read(left, at);
+    second.read(right, at);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(at.count()); ++i) {
       const float factor = narrow ? kFp4Values[static_cast<std::size_t>(left[i])] : value_of(from, left[i]);
       const float product = flush(chip_mul(factor, value_of(from, right[i])));
       left[i] = narrow         ? fp4_product(product, to)
                 : cmd.saturate ? converted<Rounding::kHalfAwayFromZero>(product, from, to, true)
                                : converted<Rounding::kHalfToEven>(product, from, to, false);
     }
-    results.write(left, n, c, h, w, count);
+    results.write(left, at);
   });
 }
 

@@ -155,8 +155,33 @@ bool fits_words(const Memories& mem, const IntArithCmd& cmd, int bits) {
   return (cmd.saturate || constant_shift(cmd.shift) <= 2) && fast_rows(mem, cmd.dst, cmd.a, cmd.b);
 }
 
+// As vectors of lanes that hold every value on the way. False: there are none.
+bool in_narrow_lanes(Memories& mem, const IntArithCmd& cmd) {
+  const int size = size_of(cmd.dst.dtype);
+  if (std::holds_alternative<Tensor>(cmd.shift) || size_of(type_of(cmd.a)) != size || size_of(type_of(cmd.b)) != size ||
+      !fast_rows(mem, cmd.dst, cmd.a, cmd.b))
+    return false;
+  const ShiftedInts shifted = fast_shifted_ints(cmd.mode, type_of(cmd.a), type_of(cmd.b));
+  const int places = constant_shift(cmd.shift);
+  if (shifted.row == nullptr || places > shifted.reach.left || -places > shifted.reach.right) return false;
+  NarrowShift end{Shifter<std::int64_t>(places, cmd.rounding).steps(), INT16_MIN, INT16_MAX};
+  if (cmd.saturate) {
+    const IntRange range = range_of(cmd.dst.dtype);
+    end.low = static_cast<std::int32_t>(range.low);
+    end.high = static_cast<std::int32_t>(range.high);
+  } else if (size == 2 || cmd.mode == IntMode::kMul) {
+    end.low = INT32_MIN;
+    end.high = INT32_MAX;
+  }
+  walk_apart_rows(
+      mem, [&](void* dst, const void* a, const void* b, int count) { shifted.row(end, dst, a, b, count); }, cmd.dst,
+      cmd.a, cmd.b);
+  return true;
+}
+
 template <class Lane>
 void arith(Memories& mem, const IntArithCmd& cmd, int bits) {
+  if (in_narrow_lanes(mem, cmd)) return;
   if (fits_words(mem, cmd, bits)) return in_words<Lane>(mem, cmd);
   const Finish finish{range_of(cmd.dst.dtype), cmd.saturate};
   if (const auto* shift = std::get_if<Tensor>(&cmd.shift)) {

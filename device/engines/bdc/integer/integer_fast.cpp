@@ -7,6 +7,7 @@
 #include "device/memory/simd_targets.hpp"
 
 #include "device/engines/bdc/rows/simd_float.hpp"
+#include "device/engines/bdc/rows/simd_shift.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace softtpu {
@@ -16,6 +17,7 @@ namespace HWY_NAMESPACE {
 
 BinaryRow int_row(IntMode, Dtype, bool) { return nullptr; }
 RepeatedRow repeated_int_row(IntMode, Dtype, bool) { return nullptr; }
+ShiftedInts shifted_ints(IntMode, Dtype, Dtype) { return {}; }
 
 #else
 
@@ -164,7 +166,77 @@ BinaryRow product(bool saturate) {
   }
 }
 
+// Of bytes in 16 bits, of 16-bit integers and products of bytes in 32.
+template <class W, template <bool> class Lane, class A, class B>
+void shifted_row(const NarrowShift& end, void* dst, const void* a, const void* b, int count) {
+  const hn::ScalableTag<W> d;
+  using Stored = std::make_unsigned_t<A>;
+  const hn::Rebind<A, decltype(d)> first;
+  const hn::Rebind<B, decltype(d)> second;
+  const hn::Rebind<Stored, decltype(d)> stored;
+  // A local value: a compiler that has to expect it to change would read it for each vector.
+  const RoundedShift steps = end.steps;
+  const auto low = hn::Set(d, static_cast<W>(end.low)), high = hn::Set(d, static_cast<W>(end.high));
+  const auto bits = hn::Set(d, static_cast<W>(std::numeric_limits<Stored>::max()));
+  constexpr int kStep = static_cast<int>(hn::MaxLanes(d));
+  const auto take = [&](const A* left, const B* right, Stored* to) HWY_ATTR {
+    const auto value =
+        Lane<false>::of(hn::PromoteTo(d, hn::LoadU(first, left)), hn::PromoteTo(d, hn::LoadU(second, right)));
+    const auto result = hn::Min(hn::Max(shifted<true>(d, value, steps), low), high);
+    // The low bits, put where the narrowing leaves them alone.
+    hn::StoreU(hn::DemoteTo(stored, hn::And(result, bits)), stored, to);
+  };
+  const auto* left = static_cast<const A*>(a);
+  const auto* right = static_cast<const B*>(b);
+  auto* to = static_cast<Stored*>(dst);
+  int i = 0;
+  for (; i + kStep <= count; i += kStep) take(left + i, right + i, to + i);
+  if (i == count) return;
+  A last_left[kStep] = {};
+  B last_right[kStep] = {};
+  Stored last[kStep];
+  std::copy(left + i, left + count, last_left);
+  std::copy(right + i, right + count, last_right);
+  take(last_left, last_right, last);
+  std::copy(last, last + (count - i), to + i);
+}
+
+template <bool>
+struct WideMul {
+  template <class V>
+  static HWY_INLINE V of(V a, V b) {
+    return hn::Mul(a, b);
+  }
+};
+
+template <class A, class B>
+ShiftedInts shifted_ints_of(IntMode mode) {
+  // Results have one bit more than the operands, products twice as many, and rounding adds less than one unit.
+  using W = std::conditional_t<sizeof(A) == 1, std::int16_t, std::int32_t>;
+  constexpr ShiftReach kReach = sizeof(A) == 1 ? ShiftReach{6, 14} : ShiftReach{13, 29};
+  switch (mode) {
+    case IntMode::kAdd: return {shifted_row<W, Add, A, B>, kReach};
+    case IntMode::kSub: return {shifted_row<W, Sub, A, B>, kReach};
+    case IntMode::kMax: return {shifted_row<W, Max, A, B>, kReach};
+    case IntMode::kMin: return {shifted_row<W, Min, A, B>, kReach};
+    case IntMode::kMul:
+      if constexpr (sizeof(A) == 1) return {shifted_row<std::int32_t, WideMul, A, B>, {14, 29}};
+      return {};
+  }
+  unreachable(mode);
+}
+
 }  // namespace
+
+ShiftedInts shifted_ints(IntMode mode, Dtype a, Dtype b) {
+  ShiftedInts made;
+  for_int_type(a, [&]<class A>(A) {
+    for_int_type(b, [&]<class B>(B) {
+      if constexpr (sizeof(A) == sizeof(B) && sizeof(A) < 4) made = shifted_ints_of<A, B>(mode);
+    });
+  });
+  return made;
+}
 
 BinaryRow int_row(IntMode mode, Dtype type, bool saturate) {
   BinaryRow row = nullptr;
@@ -207,6 +279,7 @@ namespace softtpu {
 
 SOFTTPU_DISPATCH(RepeatedRow, fast_repeated_int_row, (IntMode mode, Dtype type, bool saturate), repeated_int_row,
                  (mode, type, saturate))
+SOFTTPU_DISPATCH(ShiftedInts, fast_shifted_ints, (IntMode mode, Dtype a, Dtype b), shifted_ints, (mode, a, b))
 SOFTTPU_DISPATCH(BinaryRow, fast_int_row, (IntMode mode, Dtype type, bool saturate), int_row, (mode, type, saturate))
 
 }  // namespace softtpu

@@ -2,6 +2,7 @@
 #include "device/engines/bdc/integer/packed.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "device/command/packing.hpp"
 #include "device/engines/bdc/integer/command.hpp"
@@ -27,24 +28,26 @@ void compute(IntMode mode, W* a, const W* b, int count) {
   }
 }
 
-// Of bytes and halves of them, which are not shifted: everything fits in 32 bits.
+template <class W>
+void limit(W low, W high, W* values, int count) {
+  for (int i = 0; i < count; ++i) values[i] = std::min(std::max(values[i], low), high);
+}
+
+// Of bytes and halves of them, which are not shifted. W holds all results: 16 bits sums and differences, 32 products.
+template <class W>
 void execute_bytes(const Memories& mem, const IntArithCmd& cmd, const NibbleRows& dst, const NibbleRows& first,
                    const NibbleRows& second) {
   const IntRange range = range_of(cmd.dst.dtype);
-  // 32 bits hold all results, and an unsigned one has unsigned operands.
-  const bool clamps = cmd.saturate && size_of(cmd.dst.dtype) < 4;
-  const auto low = static_cast<std::int32_t>(clamps ? range.low : 0);
-  const auto high = static_cast<std::int32_t>(clamps ? range.high : 0);
-  for_each_nibble_piece(mem.chip(), cmd.dst.shape, [&](int n, int c, int h, int w, int count) {
-    NibblesAs<std::int32_t> a, b;
-    first.read(a, n, c, h, w, count);
-    second.read(b, n, c, h, w, count);
-    compute(cmd.mode, a.data(), b.data(), count);
-    for (int i = 0; clamps && i < count; ++i) {
-      std::int32_t& value = a[static_cast<std::size_t>(i)];
-      value = std::min(std::max(value, low), high);
-    }
-    dst.write(a, n, c, h, w, count);
+  constexpr std::int64_t kLow = std::numeric_limits<W>::min(), kHigh = std::numeric_limits<W>::max();
+  const auto low = static_cast<W>(std::clamp(range.low, kLow, kHigh));
+  const auto high = static_cast<W>(std::clamp(range.high, kLow, kHigh));
+  for_each_nibble_piece(mem.chip(), cmd.dst.shape, [&](const PieceAt& at) {
+    NibblesAs<W> a, b;
+    first.read(a, at);
+    second.read(b, at);
+    compute(cmd.mode, a.data(), b.data(), at.count());
+    if (cmd.saturate) limit(low, high, a.data(), at.count());
+    dst.write(a, at);
   });
 }
 
@@ -59,14 +62,17 @@ void execute_packed(const Memories& mem, const IntArithCmd& cmd) {
   const NibbleRows first(mem, std::get<Tensor>(cmd.a), packing.first, shape);
   const NibbleRows second(mem, std::get<Tensor>(cmd.b), packing.second, shape);
   const auto places = static_cast<std::int8_t>(std::get<Scalar>(cmd.shift).bits);
-  if (places == 0 && are_bytes(cmd) && !plain_kernels()) return execute_bytes(mem, cmd, dst, first, second);
+  if (places == 0 && are_bytes(cmd) && !plain_kernels()) {
+    const auto execute_as = cmd.mode == IntMode::kMul ? execute_bytes<std::int32_t> : execute_bytes<std::int16_t>;
+    return execute_as(mem, cmd, dst, first, second);
+  }
   const Shifter<Int128> shift(places, mode_of(cmd.rounding));
   const IntRange range = range_of(cmd.dst.dtype);
-  for_each_nibble_piece(mem.chip(), shape, [&](int n, int c, int h, int w, int count) {
+  for_each_nibble_piece(mem.chip(), shape, [&](const PieceAt& at) {
     NibblePiece a, b;
-    first.read(a, n, c, h, w, count);
-    second.read(b, n, c, h, w, count);
-    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+    first.read(a, at);
+    second.read(b, at);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(at.count()); ++i) {
       const Int128 raw = cmd.mode == IntMode::kMul   ? Int128{a[i]} * b[i]
                          : cmd.mode == IntMode::kSub ? Int128{a[i]} - b[i]
                                                      : Int128{a[i]} + b[i];
@@ -74,7 +80,7 @@ void execute_packed(const Memories& mem, const IntArithCmd& cmd) {
       const Int128 clamped = shifted < range.low ? range.low : shifted > range.high ? range.high : shifted;
       a[i] = static_cast<std::int64_t>(cmd.saturate ? clamped : shifted);
     }
-    dst.write(a, n, c, h, w, count);
+    dst.write(a, at);
   });
 }
 

@@ -12,7 +12,7 @@
 #define SOFTTPU_WITH_AVX3_DL
 #include "device/memory/simd_targets.hpp"
 
-#include <hwy/highway.h>
+#include "device/engines/bdc/rows/simd_shift.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace softtpu {
@@ -28,17 +28,6 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// One vector of values, rounded and shifted, and shifted to the left before where kLeft.
-template <bool kLeft, class D, class V>
-HWY_INLINE V shifted(D d, V value, const RoundedShift& steps) {
-  using Lane = hn::TFromD<D>;
-  if constexpr (kLeft) value = hn::ShiftLeftSame(value, steps.left);
-  auto round = hn::Set(d, static_cast<Lane>(steps.positive));
-  if (steps.negative != steps.positive)
-    round = hn::IfThenElse(hn::Lt(value, hn::Zero(d)), hn::Set(d, static_cast<Lane>(steps.negative)), round);
-  if (steps.even != 0) round = hn::Add(round, hn::And(hn::Set(d, Lane{1}), hn::ShiftRightSame(value, steps.right)));
-  return hn::ShiftRightSame(hn::Add(value, round), steps.right);
-}
 // The low bits of 32-bit results that fit T.
 template <class V, class T>
 HWY_INLINE void store_low(V value, T* to) {
