@@ -267,6 +267,49 @@ ByteSums byte_sums(const ByteKernels& kernels, TileSize size, bool left_signed, 
   return result;
 }
 
+// Products of few columns, which are computed turned: with addends, at every depth.
+TEST_P(FastKernels, NarrowProductsHaveThePlainBits) {
+  for (const Kind kind : kGroupKinds) {
+    for (int i = 0; i < 25; ++i) {
+      const int rows = below(150), inner = below(i % 4 == 0 ? 600 : 100), cols = below(3);
+      const auto left = values(static_cast<std::size_t>(rows * inner), kind);
+      const auto right = values(static_cast<std::size_t>(inner * cols), kind);
+      const auto added = values(static_cast<std::size_t>(rows * cols), kind);
+      std::vector<float> results(static_cast<std::size_t>(rows * cols));
+      FloatProduct product;
+      product.rule = FloatSum::kGroups;
+      product.size = {rows, inner, cols};
+      product.group = next() % 2 == 0 ? 16 : 32;
+      product.tail_group = std::max(1, inner % product.group);
+      product.tail_begin = inner - inner % product.group;
+      product.nan_wins = next() % 2 == 0;
+      product.relu = next() % 4 == 0;
+      product.signs_nan = next() % 2 == 0;
+      product.store_last = next() % 4 == 0;
+      product.source.left = [&](int row, int count, float* to) {
+        std::copy_n(left.data() + row * inner, count * inner, to);
+      };
+      product.source.right = [&](int k, int depth, int col, int count, float* to) {
+        for (int r = 0; r < depth; ++r) std::copy_n(right.data() + (k + r) * cols + col, count, to + r * kTileCols);
+      };
+      if (next() % 2 == 0)
+        product.addends.emplace_back(
+            [&](int row, int col, int count, float* to) { std::copy_n(added.data() + row * cols + col, count, to); });
+      product.store = by_rows<float>([&](int row, int col, int count, const float* from) {
+        std::copy_n(from, count, results.data() + row * cols + col);
+      });
+      set_plain_kernels(true);
+      multiply(product);
+      const Bits plain = exact_bits_of(results);
+      std::fill(results.begin(), results.end(), -1.0F);
+      set_plain_kernels(false);
+      multiply(product);
+      ASSERT_EQ(exact_bits_of(results), plain)
+          << "kind " << static_cast<int>(kind) << ", " << rows << " x " << inner << " x " << cols;
+    }
+  }
+}
+
 TEST_P(FastKernels, ByteProductsHaveThePlainBits) {
   for (int round = 0; round < 48; ++round) {
     const TileSize size{below(kMaxRows), below(kMaxInner), below(kTileCols)};

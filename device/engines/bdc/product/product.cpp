@@ -11,6 +11,7 @@
 #include "device/memory/kernel_choice.hpp"
 #include "device/memory/parallel.hpp"
 #include "device/memory/scratch.hpp"
+#include "device/memory/transpose.hpp"
 #include "device/numeric/formats.hpp"
 
 namespace softtpu {
@@ -214,9 +215,54 @@ void word_tile(const WordProduct& product, const std::uint64_t* left, const Tile
   }
 }
 
+// A product of few columns and many rows would fill vectors with a few elements. Sums of groups are the same for turned
+// operands, as those of running sums may not be: the product of two NaNs is the first one.
+constexpr int kNarrowCols = 2, kTurnedRows = 16;
+bool is_narrow(const FloatProduct& product) {
+  return product.rule == FloatSum::kGroups && product.packed == nullptr && product.size.cols <= kNarrowCols &&
+         product.size.rows >= kTurnedRows && !plain_kernels();
+}
+
+// The same with columns for rows.
+FloatProduct turned(const FloatProduct& product) {
+  FloatProduct made = product;
+  const int inner = product.size.inner;
+  made.size = {product.size.cols, inner, product.size.rows};
+  made.source.left = [&product, inner](int row, int count, float* values) {
+    float* right = room<float, struct TurnedRight>(std::int64_t{kMaxDepth} * kTileCols);
+    for (int k = 0; k < inner; k += kMaxDepth) {
+      const int depth = std::min(kMaxDepth, inner - k);
+      product.source.right(k, depth, row, count, right);
+      for (int i = 0; i < count; ++i)
+        for (int j = 0; j < depth; ++j) values[std::int64_t{i} * inner + k + j] = right[j * kTileCols + i];
+    }
+  };
+  made.source.right = [&product, inner](int k, int depth, int col, int count, float* values) {
+    // A tile asks for all depths one after the other.
+    float* rows = room<float, struct TurnedLeft>(std::int64_t{kTileCols} * inner);
+    if (k == 0) product.source.left(col, count, rows);
+    turn<float>(
+        depth, count, [&](int i) { return values + i * kTileCols; },
+        [&](int j) { return rows + std::int64_t{j} * inner + k; });
+  };
+  for (FloatProduct::Piece& addend : made.addends) {
+    addend = [piece = addend](int row, int col, int count, float* values) {
+      for (int i = 0; i < count; ++i) piece(col + i, row, 1, values + i);
+    };
+  }
+  made.store = [&product](const Tile& tile, const float* values, std::int64_t step) {
+    float* results = room<float, struct TurnedResults>(std::int64_t{tile.rows} * tile.cols);
+    for (int i = 0; i < tile.rows; ++i)
+      for (int j = 0; j < tile.cols; ++j) results[std::int64_t{j} * tile.rows + i] = values[i * step + j];
+    product.store({tile.col, tile.cols, tile.row, tile.rows}, results, tile.rows);
+  };
+  return made;
+}
+
 }  // namespace
 
 void multiply(const FloatProduct& product) {
+  if (is_narrow(product)) return multiply(turned(product));
   const float* left = load_left(product.size, product.source);
   const FloatProduct* second = product.second;
   const float* second_left = second != nullptr ? load_left<float, 1>(second->size, second->source) : nullptr;
