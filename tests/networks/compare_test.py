@@ -23,6 +23,42 @@ import layered_network
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent.parent / "python"))
 OPTIONS = None
+STAND_IN_FOR_ONNX = """
+import json, types
+import numpy
+helper = types.SimpleNamespace(tensor_dtype_to_np_dtype=lambda _: numpy.float32)
+ValueInfoProto = types.SimpleNamespace
+class Model:
+    def __init__(self, text):
+        self.text, data, value = text, json.loads(text), types.SimpleNamespace
+        nodes = [("scaled", "Mul"), ("shifted", "Add"), ("rectified", "Relu"), ("grown", "Mul"), ("y", "Identity")]
+        self.graph = value(output=[value(name=data["prefix"] + "y")], initializer=[],
+                           node=[value(op_type=kind, output=[data["prefix"] + name]) for name, kind in nodes],
+                           input=[value(name=name, type=value(tensor_type=value(elem_type=1, shape=value(dim=[value(dim_value=one) for one in shape]))))
+                                  for name, shape in data["inputs"]])
+    def SerializeToString(self):
+        return json.dumps({**json.loads(self.text), "outputs": [one.name for one in self.graph.output]})
+def load(path, load_external_data):
+    with open(path, encoding="utf-8") as file:
+        return Model(file.read())
+"""
+STAND_IN_FOR_ONNXRUNTIME = """
+import json, types
+GraphOptimizationLevel = types.SimpleNamespace(ORT_DISABLE_ALL=0)
+class SessionOptions:
+    def add_session_config_entry(self, *_): pass
+class InferenceSession:
+    def __init__(self, model, *_, **__):
+        self.model = json.loads(model)
+    def get_outputs(self):
+        return [types.SimpleNamespace(name=name) for name in self.model["outputs"]]
+    def run(self, names, feeds):
+        import layered_network
+        if self.model["fails"]:
+            raise RuntimeError(self.model["fails"])
+        made = layered_network.reference(feeds["x"])
+        return [made[name.removeprefix(self.model["prefix"])] for name in names]
+"""
 
 
 class Compare(unittest.TestCase):
@@ -340,6 +376,35 @@ class Compare(unittest.TestCase):
         self.assertEqual(text.count("\n"), 1, text)
         self.assertIn("--onnx needs the Python packages onnx and onnxruntime", text)
         self.assertIn("-m pip install onnx onnxruntime", text)
+
+    def test_what_a_model_must_match(self):
+        """With packages in the place of onnx and onnxruntime, whose model is JSON: what is done with a model's inputs, names and values."""
+        place = self.at / "stand_ins"
+        place.mkdir(exist_ok=True)
+        (place / "onnx.py").write_text(STAND_IN_FOR_ONNX)
+        (place / "onnxruntime.py").write_text(STAND_IN_FOR_ONNXRUNTIME)
+        environment = {"PYTHONPATH": os.pathsep.join((str(place), str(HERE)))}
+
+        def model(name, inputs=(("x", layered_network.SHAPE),), prefix="", fails=""):
+            path = self.at / f"{name}.onnx"
+            path.write_text(json.dumps({"inputs": inputs, "prefix": prefix, "fails": fails}))
+            return path
+        text = self.compare(self.right, "--onnx", model("right"), environment=environment)
+        self.assertIn("scaled_Mul", text)
+        for fault, first in layered_network.FIRST.items():
+            path = self.at / f"stand_in_{fault.replace(' ', '_')}.bmodel"
+            layered_network.write(OPTIONS, path, fault)
+            self.assertIn(f"first layer that leaves the reference: {first}", self.compare(path, "--onnx", model("right"), status=1, environment=environment))
+        for path, words in (
+                (model("two", (("x", layered_network.SHAPE), ("z", [1]))), "does not match: it has 2 inputs, the network has 1"),
+                (model("narrow", (("x", (1, 8, 16, 15)),)), "its input \"x\" has shape [1, 8, 16, 15], input \"x\" of the network has [1, 8, 16, 16]"),
+                (model("other", prefix="other_"), "has the name of a layer or an output"),
+                (model("broken", fails="no kernel for Foo\nat line 3"), "cannot run: no kernel for Foo"),
+                (self.reference, "is no ONNX model that can run")):
+            text = self.compare(self.right, "--onnx", path, status=2, environment=environment)
+            self.assertEqual(text.count("\n"), 1, text)
+            self.assertIn(words, text)
+        self.compare(self.right, "--onnx", model("right"), environment=environment)  # nothing is left of what was refused
 
     @unittest.skipUnless(importlib.util.find_spec("onnxruntime") and importlib.util.find_spec("onnx"), "onnx and onnxruntime are not installed")
     def test_onnx_models_run_with_all_their_tensors(self):
