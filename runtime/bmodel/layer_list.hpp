@@ -113,14 +113,25 @@ enum class WhoseSizes : std::uint8_t { kOfLaunch, kGreatest };
 Result<std::vector<ShapedTensor>> results_of(const ListedLayer& layer, std::span<const ShapedTensor> inputs,
                                              WhoseSizes sizes = WhoseSizes::kOfLaunch);
 
+// A group of local layers takes so many rows of the first dimension at once. Tensors with one row are not divided.
+struct RowSlices {
+  std::int64_t all = 0, most = 0;
+  bool divide(const Extents& extents) const { return all > most && !extents.empty() && extents[0] == all; }
+};
+// The rows of what a group loads; refused are tensors with other numbers of rows than one and the same.
+Result<RowSlices> slices_of(const ListedGroup& group, std::span<const Extents> loaded);
+// The results of a layer that works slice by slice, in whole; a layer that joins rows of several is refused.
+Result<std::vector<ShapedTensor>> results_in_slices(const ListedLayer& layer, std::span<const ShapedTensor> inputs,
+                                                    const RowSlices& slices, WhoseSizes sizes = WhoseSizes::kOfLaunch);
+
 // What a strided slice takes of a dimension.
 struct SliceRange {
   std::int64_t begin = 0, step = 1, count = 0;
 };
 Result<std::vector<SliceRange>> slices_of(const ListedLayer& layer, const Extents& extents);
 
-// Why a part with these input shapes cannot run, one sentence for each layer; empty: it runs. With the sizes of a launch
-// the sentences end where shapes begin to depend on what layers compute.
+// Why a part with these input shapes cannot run, one sentence for each layer; empty: it runs. With the sizes of a
+// launch the sentences end where shapes begin to depend on what layers compute.
 std::vector<std::string> faults_of(const LayerList& list, std::span<const ShapedTensor> inputs, WhoseSizes sizes);
 
 }  // namespace softtpu::bmodel

@@ -104,18 +104,49 @@ Result<std::vector<ShapedTensor>> results_of(const ListedLayer& layer, std::span
   return results;
 }
 
+Result<RowSlices> slices_of(const ListedGroup& group, std::span<const Extents> loaded) {
+  RowSlices slices{0, group.rows};
+  for (const Extents& extents : loaded) slices.all = std::max(slices.all, extents.empty() ? 1 : extents[0]);
+  if (slices.all <= slices.most) return slices;
+  if (slices.most < 1) return refuse("slices of no rows");
+  for (const Extents& extents : loaded) {
+    const std::int64_t rows = extents.empty() ? 1 : extents[0];
+    if (rows != 1 && rows != slices.all)
+      return refuse(fmt::format("{} and {} rows in slices of {}", rows, slices.all, slices.most));
+  }
+  return slices;
+}
+
+Result<std::vector<ShapedTensor>> results_in_slices(const ListedLayer& layer, std::span<const ShapedTensor> inputs,
+                                                    const RowSlices& slices, WhoseSizes sizes) {
+  std::vector<ShapedTensor> parts(inputs.begin(), inputs.end());
+  bool divided = false;
+  for (std::size_t i = 0; i < parts.size() && i < layer.inputs.size(); ++i) {
+    if (layer.inputs[i].kind == OperandKind::kConstant || !slices.divide(parts[i].extents)) continue;
+    parts[i].extents[0] = slices.most;
+    divided = true;
+  }
+  auto results = results_of(layer, parts, sizes);
+  if (!results || !divided) return results;
+  for (ShapedTensor& result : *results) {
+    if (result.extents.empty() || result.extents[0] != slices.most) return refuse("rows of several slices in one");
+    result.extents[0] = slices.all;
+  }
+  return results;
+}
+
 // Tensors while a list is judged; empty: made by a layer that is refused.
 using Known = std::map<std::uint32_t, std::optional<ShapedTensor>>;
 
 // Why the moves of a group cannot run; empty: they do. What they load gets its shape.
-static std::string fault_of(const ListedGroup& group, Known& known) {
+static std::string fault_of(const ListedGroup& group, Known& known, RowSlices& slices) {
   if (group.steps == 1) return {};
   if (group.split) return "slices along h";
   if (group.stages < 1 || group.stages > 3) return fmt::format("a pipeline of {} stages", group.stages);
   for (const ListedLayer& layer : group.layers) {
     if (layer.stage >= group.stages) return fmt::format("stage {} of {}", layer.stage, group.stages);
   }
-  std::int64_t rows = 0;
+  std::vector<Extents> loaded;
   for (const ListedTransfer& transfer : group.transfers) {
     if (transfer.stage >= group.stages) return fmt::format("stage {} of {}", transfer.stage, group.stages);
     const auto moved = moved_tensor(transfer);
@@ -124,13 +155,16 @@ static std::string fault_of(const ListedGroup& group, Known& known) {
     if (type != TransferType::kLoad && type != TransferType::kLoadInput) continue;
     const auto found = known.find(moved->reference);
     if (found == known.end()) return fmt::format("it loads tensor {}, which nothing has made", moved->reference);
-    if (found->second && !found->second->extents.empty()) rows = std::max(rows, found->second->extents[0]);
+    if (found->second) loaded.push_back(found->second->extents);
     if (found->second && found->second->extents.size() > 4) return "it loads more than four dimensions";
     // A copy: the entry that it makes may be the same one.
     const std::optional<ShapedTensor> shape = found->second;
     known[moved->id] = shape;
   }
-  return rows > group.rows ? fmt::format("{} rows in slices of {}", rows, group.rows) : std::string();
+  const auto found = slices_of(group, loaded);
+  if (!found) return found.error().text;
+  slices = *found;
+  return {};
 }
 
 std::vector<std::string> faults_of(const LayerList& list, std::span<const ShapedTensor> inputs, WhoseSizes sizes) {
@@ -139,7 +173,8 @@ std::vector<std::string> faults_of(const LayerList& list, std::span<const Shaped
   for (std::size_t i = 0; i < list.inputs.size() && i < inputs.size(); ++i) known[list.inputs[i]] = inputs[i];
   std::size_t number = 0;
   for (const ListedGroup& group : list.groups) {
-    if (std::string why = fault_of(group, known); !why.empty())
+    RowSlices slices;
+    if (std::string why = fault_of(group, known, slices); !why.empty())
       faults.push_back(fmt::format("the group of layer {} of its list: {}", number + 1, why));
     for (const ListedLayer& layer : group.layers) {
       ++number;
@@ -156,8 +191,8 @@ std::vector<std::string> faults_of(const LayerList& list, std::span<const Shaped
         const bool is_known = found != known.end() && found->second;
         given.push_back(is_known ? *found->second : ShapedTensor{input.type.value_or(0), input.extents});
       }
-      const auto results =
-          all ? results_of(layer, given, sizes) : Error{ErrorKind::kUsage, "an input that nothing makes"};
+      const auto results = all ? results_in_slices(layer, given, slices, sizes)
+                               : Error{ErrorKind::kUsage, "an input that nothing makes"};
       if (!results) {
         const std::string& why = results.error().text;
         faults.push_back(fmt::format("layer {} of its list, {}{}", number, name_of_layer(layer.type),

@@ -107,6 +107,44 @@ TEST_F(RecordedDynamicNetworks, GiveTheRecordedBytesAndShapes) {
         << network << testing::PrintToString(take_log());
 }
 
+// The groups of recorded networks with fewer rows in a slice: each row has the same bytes in any slices.
+TEST_F(RecordedDynamicNetworks, GiveTheSameBytesInSlicesOfRows) {
+  int divided = 0;
+  int runs = 0;
+  const std::filesystem::path all = std::string(SOFTTPU_ALL_DYNAMIC_NETWORKS);
+  const std::filesystem::path few = std::string(SOFTTPU_TEST_NETWORKS) + "/dynamic";
+  for (const auto& network : networks_in(std::filesystem::exists(all) ? all : few)) {
+    for (const std::uint8_t rows : Bytes{1, 2, 3}) {
+      Bytes bytes = read_file(network.string());
+      // Heads of groups: their number of steps, the marks 0, 255 and 0x22, and the rows of a slice at the end.
+      int found = 0;
+      for (std::size_t i = 0; i + 16 <= bytes.size(); ++i) {
+        const bool head = bytes[i] == 0 && bytes[i + 1] == 0 && bytes[i + 2] >= 2 && bytes[i + 2] < 100 &&
+                          bytes[i + 3] == 0 && bytes[i + 4] == 255 && bytes[i + 7] == 0x22 &&
+                          (bytes[i + 8] == 1 || bytes[i + 8] == 3) && bytes[i + 12] > rows && bytes[i + 13] == 0 &&
+                          bytes[i + 14] == 0 && bytes[i + 15] == 0;
+        if (!head) continue;
+        bytes[i + 12] = rows;
+        ++found;
+      }
+      if (found == 0) continue;
+      divided += found;
+      ASSERT_TRUE(bmrt_load_bmodel_data(runtime_, bytes.data(), bytes.size()))
+          << network << testing::PrintToString(take_log());
+      const std::string name = names().back();
+      for (const Json& run : runs_of(network)) {
+        EXPECT_TRUE(run_recorded(network, run, name)) << network << testing::PrintToString(take_log());
+        ++runs;
+      }
+      bmrt_destroy(runtime_);
+      runtime_ = bmrt_create(handle_);
+    }
+  }
+  EXPECT_GE(divided, 10);
+  EXPECT_GE(runs, 10);
+  RecordProperty("runs", runs);
+}
+
 // All of them, where they lie beside the checkout.
 TEST_F(RecordedDynamicNetworks, OfTheCompleteCollectionGiveTheRecordedBytes) {
   const std::filesystem::path folder = std::string(SOFTTPU_ALL_DYNAMIC_NETWORKS);
