@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <list>
 #include <map>
@@ -11,6 +12,7 @@
 #include "device/command/instruction_scope.hpp"
 #include "device/core/call_site.hpp"
 #include "device/core/core.hpp"
+#include "device/core/own_messages.hpp"
 #include "device/isa/op_names.hpp"
 #include "device/network/program.hpp"
 #include "runtime/bmodel/tensor_map.hpp"
@@ -94,7 +96,7 @@ class Run {
     core_.submit(Op::tpu_sync_all, ControlCmd{ControlAction::kSync, LaunchPage::kAllEngines, kAllCores});
   }
   void take(const msg::NetworkGroup& step) {
-    std::vector<bmodel::LocalStore> stores;
+    bmodel::Stores stores;
     const auto program = find(step, stores);
     if (program != nullptr && !step.is_check) carry_out(*program, step.keeps, stores);
   }
@@ -120,11 +122,27 @@ class Run {
     }
   }
 
+  // One unit goes on when the other one is here.
+  void meet(Op send, Op wait) {
+    constexpr int kFirst = kOwnMessages + (1 << 19);  // behind those of any program
+    const int message = kFirst + meetings_++;
+    core_.submit(send, ControlCmd{ControlAction::kSendMessage, message, 1});
+    core_.submit(wait, ControlCmd{ControlAction::kWaitMessage, message, 1});
+  }
+
+  // What an instruction has written of a layer's result.
+  void copy_part(const DmaCopyCmd& what) {
+    CallStack stack;
+    stack.step = kResultCopy;
+    const CallStackScope site(stack);
+    const InstructionScope instructions;
+    core_.submit(Op::tpu_gdma_cpy_S2S, what);
+  }
+
   // A part of a layer's result, from local memory.
   void store(const bmodel::LocalStore& what) {
-    static constexpr std::string_view kName = "copy of a layer's result";
     CallStack stack;
-    stack.step = kName;
+    stack.step = kResultCopy;
     const CallStackScope site(stack);
     const InstructionScope instructions;
     const Chip& chip = core_.chip();
@@ -143,7 +161,7 @@ class Run {
   }
 
   // Null: the network has been refused.
-  std::shared_ptr<const Program> find(const msg::NetworkGroup& group, std::vector<bmodel::LocalStore>& stores) {
+  std::shared_ptr<const Program> find(const msg::NetworkGroup& group, bmodel::Stores& stores) {
     const auto tiu = stream_at(group.tiu);
     const auto dma = stream_at(group.dma);
     const auto sdma = stream_at(group.sdma);
@@ -166,10 +184,13 @@ class Run {
     return std::nullopt;
   }
 
-  void carry_out(const Program& program, const std::vector<msg::NetworkCopy>& keeps,
-                 const std::vector<bmodel::LocalStore>& stores) {
-    const auto last_writes = find_last_writes(program, keeps);
-    const auto completions = find_completions(program, stores);
+  void carry_out(const Program& program, const std::vector<msg::NetworkCopy>& keeps, const bmodel::Stores& stores) {
+    auto last_writes = find_last_writes(program, keeps);
+    const auto completions = find_completions(program, stores.local);
+    std::multimap<std::size_t, DmaCopyCmd> written;
+    for (const auto& [step, one] : find_completions(program, stores.global))
+      one->written != 0 ? add_written(program, *one, last_writes, written)
+                        : void(last_writes.emplace(step, msg::NetworkCopy{one->to, one->from, one->bytes}));
     CallStack stack;
     const CallStackScope site(stack);
     const InstructionScope instructions;
@@ -180,15 +201,43 @@ class Run {
       if (core_.faulted()) return;
       const auto [first, end] = last_writes.equal_range(i);
       for (auto keep = first; keep != end; ++keep) copy(keep->second);
+      const auto [first_part, end_part] = written.equal_range(i);
+      for (auto part = first_part; part != end_part && !core_.faulted(); ++part) copy_part(part->second);
       const auto [first_store, end_store] = completions.equal_range(i);
+      if (first_store == end_store) continue;
+      // The tensor unit makes what is copied, and goes on to write over it.
+      meet(Op::tpu_bdc_send_msg, Op::tpu_gdma_wait_msg);
       for (auto one = first_store; one != end_store && !core_.faulted(); ++one) store(*one->second);
+      meet(Op::tpu_gdma_send_msg, Op::tpu_bdc_wait_msg);
     }
   }
 
-  // Behind which step each part is complete.
-  static std::multimap<std::size_t, const bmodel::LocalStore*> find_completions(
-      const Program& program, const std::vector<bmodel::LocalStore>& stores) {
-    std::multimap<std::size_t, const bmodel::LocalStore*> found;
+  // What the steps of the store write of its result.
+  static void add_written(const Program& program, const bmodel::GlobalStore& store,
+                          std::multimap<std::size_t, msg::NetworkCopy>& wholes,
+                          std::multimap<std::size_t, DmaCopyCmd>& parts) {
+    for (std::size_t i = 0; i < program.steps.size(); ++i) {
+      const ProgramStep& step = program.steps[i];
+      if (step.dma <= store.dma_before || step.dma > store.dma) continue;
+      each_written(step.command, [&](const Tensor& tensor, std::uint64_t end) {
+        const std::uint64_t first = std::max(tensor.addr, store.from), last = std::min(end, store.from + store.bytes);
+        if (first >= last) return;
+        if (first != tensor.addr || last != end) {
+          wholes.emplace(i, msg::NetworkCopy{store.to + (first - store.from), first, last - first});
+          return;
+        }
+        Tensor to = tensor;
+        to.addr = store.to + (tensor.addr - store.from);
+        parts.emplace(i, DmaCopyCmd{CopyOrder::kNchw, to, tensor});
+      });
+    }
+  }
+
+  // Behind which step each of them is complete.
+  template <class Store>
+  static std::multimap<std::size_t, const Store*> find_completions(const Program& program,
+                                                                   const std::vector<Store>& stores) {
+    std::multimap<std::size_t, const Store*> found;
     if (stores.empty()) return found;
     std::map<std::uint32_t, std::size_t> tiu;
     std::map<std::uint32_t, std::size_t> dma;
@@ -202,8 +251,7 @@ class Run {
       const auto behind = steps.upper_bound(number);
       return number == 0 || behind == steps.begin() ? std::size_t{0} : std::prev(behind)->second;
     };
-    for (const bmodel::LocalStore& one : stores)
-      found.emplace(std::max(step_of(tiu, one.tiu), step_of(dma, one.dma)), &one);
+    for (const Store& one : stores) found.emplace(std::max(step_of(tiu, one.tiu), step_of(dma, one.dma)), &one);
     return found;
   }
 
@@ -222,6 +270,14 @@ class Run {
   }
   static bool writes(const Command& command, const msg::NetworkCopy& keep) {
     bool found = false;
+    each_written(command, [&](const Tensor& tensor, std::uint64_t end) {
+      found = found || (tensor.addr < keep.from + keep.bytes && end > keep.from);
+    });
+    return found;
+  }
+  // visit(tensor, end) with each tensor in system memory that a command writes, and where its last element ends.
+  template <class Visit>
+  static void each_written(const Command& command, Visit visit) {
     const auto look = [&](Access access, const char*, const Operand& operand) {
       const auto* tensor = std::get_if<Tensor>(&operand);
       if (access == Access::kRead || tensor == nullptr || tensor->space != Space::kSystem) return;
@@ -230,13 +286,14 @@ class Run {
       const auto last = [](int extent, auto step) { return std::int64_t{extent - 1} * step; };
       const std::int64_t elements =
           last(shape.n, stride.n) + last(shape.c, stride.c) + last(shape.h, stride.h) + last(shape.w, stride.w) + 1;
-      const std::uint64_t end = tensor->addr + static_cast<std::uint64_t>(elements * size_of(tensor->dtype));
-      found = found || (tensor->addr < keep.from + keep.bytes && end > keep.from);
+      visit(*tensor, tensor->addr + static_cast<std::uint64_t>(elements * size_of(tensor->dtype)));
     };
     for_each_operand(command, look);
-    return found;
   }
 
+  static constexpr std::string_view kResultCopy = "copy of a layer's result";
+
+  int meetings_ = 0;
   Core& core_;
   Programs& programs_;
   std::vector<Area> areas_;

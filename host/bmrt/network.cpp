@@ -126,6 +126,7 @@ Result<Network::Stage> Network::load_stage(MemorySource& memory, const bmodel::S
   }
   loaded.cores = stage.cores;
   loaded.groups.resize(stage.cores);
+  loaded.layers.resize(stage.cores);
   loaded.inputs = stage.inputs;
   loaded.outputs = stage.outputs;
   loaded.on_host_alone = stage.on_host_alone;
@@ -263,7 +264,7 @@ Result<msg::MemoryRange> Network::load_layers(bm_handle_t handle, const bmodel::
   if (std::count_if(stage.groups.begin(), stage.groups.end(), beside) == 1)
     std::copy_if(stage.layers.begin(), stage.layers.end(), std::back_inserter(layers), beside);
   const auto table = bmodel::pack_layers(layers);
-  if (group.core == 0) loaded.layers.push_back(std::move(layers));
+  loaded.layers[group.core].push_back(std::move(layers));
   if (table.empty()) return msg::MemoryRange();
   auto memory = DeviceMemory::make(handle, table);
   if (!memory) return memory.error();
@@ -396,20 +397,25 @@ bool Network::bring_constants(const Stage& of) const {
 
 // One launch: the first core copies inputs before and outputs behind what all cores do together.
 bm_status_t Network::issue_on_cores(bm_handle_t handle, const Stage& of, const bm_tensor_t* inputs,
-                                    const bm_tensor_t* outputs, std::span<const int> cores, bool wait) const {
+                                    const bm_tensor_t* outputs, std::span<const int> cores, bool wait,
+                                    std::span<const Tables> tables) const {
   std::vector<host::NetworkPart> parts;
   for (std::uint32_t core = 0; core < of.cores; ++core) {
     std::vector<NetworkStep> steps;
     if (core == 0) {
       const auto is_group = [](const NetworkStep& step) { return std::holds_alternative<NetworkGroup>(step); };
-      steps = steps_of(of, inputs, outputs, {});
+      steps = steps_of(of, inputs, outputs, {}, tables.empty() ? Tables() : tables[0]);
       const auto behind = std::find_if(steps.rbegin(), steps.rend(), is_group).base();
       steps.insert(behind, msg::NetworkBarrier{});
       steps.insert(std::find_if(steps.begin(), steps.end(), is_group), msg::NetworkBarrier{});
     } else {
       steps.assign(of.areas.begin(), of.areas.end());
       steps.push_back(msg::NetworkBarrier{});
-      steps.insert(steps.end(), of.groups[core].begin(), of.groups[core].end());
+      for (std::size_t i = 0; i < of.groups[core].size(); ++i) {
+        NetworkGroup group = of.groups[core][i];
+        if (!tables.empty()) group.layers = tables[core][i];
+        steps.push_back(std::move(group));
+      }
       steps.push_back(msg::NetworkBarrier{});
     }
     std::size_t count = 0;

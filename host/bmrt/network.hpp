@@ -27,6 +27,8 @@ struct SharedContext {
   std::shared_ptr<DeviceMemory> memory;
 };
 
+struct MadeResult;  // network_results.cpp
+
 class Network {
  public:
   // Judges a network completely and makes its memory; nothing stays when there is an error. The context is `shared`
@@ -80,6 +82,7 @@ class Network {
   std::uint64_t output_bytes(std::size_t stage, std::size_t i) const { return stages_[stage].outputs[i].bytes; }
 
  private:
+  using Tables = std::vector<msg::MemoryRange>;  // layers of each group of a core, with what is to be stored
   struct Stage {
     std::vector<bmodel::Tensor> inputs, outputs, between;
     std::set<std::string> on_host_alone;
@@ -110,7 +113,8 @@ class Network {
     std::vector<std::uint64_t> context_pieces;
     std::vector<msg::NetworkArea> areas;
     std::vector<std::vector<msg::NetworkGroup>> groups;  // of each core
-    std::vector<std::vector<bmodel::Layer>> layers;      // of each group of the first core
+    // Of each group of each core.
+    std::vector<std::vector<std::vector<bmodel::Layer>>> layers;
     std::vector<bm_shape_t> input_shapes, output_shapes;
     std::vector<bm_device_mem_t> input_mems, output_mems;
   };
@@ -123,14 +127,17 @@ class Network {
                               const Show& show);
   Result<Stage> load_stage(MemorySource& memory, const bmodel::Stage& stage, Walkers& walkers, SharedContext* shared);
   Result<void> load_groups(MemorySource& source, const bmodel::Stage& stage, Stage& loaded);
-  bm_status_t show_local(bm_handle_t handle, const Stage& of, const bm_tensor_t* inputs, const bm_tensor_t* outputs,
-                         const Show& show);
+  bm_status_t show_results(bm_handle_t handle, const Stage& of, const bm_tensor_t* inputs, const bm_tensor_t* outputs,
+                           const Show& show);
+  bm_status_t store_results(bm_handle_t handle, const Stage& of, const bm_tensor_t* inputs, const bm_tensor_t* outputs,
+                            std::span<const MadeResult> results, const std::vector<std::uint8_t>& before,
+                            std::vector<std::uint8_t>& stored);
   Result<msg::MemoryRange> load_layers(bm_handle_t handle, const bmodel::Stage& stage,
                                        const bmodel::CommandGroup& group, Stage& loaded);
   Result<void> place_apart(MemorySource& source, const bmodel::Stage& stage, Stage& loaded);
   Result<void> check_streams(bm_handle_t handle, const Stage& stage) const;
   bm_status_t issue_on_cores(bm_handle_t handle, const Stage& of, const bm_tensor_t* inputs, const bm_tensor_t* outputs,
-                             std::span<const int> cores, bool wait) const;
+                             std::span<const int> cores, bool wait, std::span<const Tables> tables = {}) const;
   Result<void> load_dynamic(MemorySource& source, const bmodel::Stage& stage, Walkers& walkers, Stage& loaded);
   // Tensors of a launch, by name.
   struct KnownTensor {

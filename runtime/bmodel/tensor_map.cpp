@@ -189,7 +189,7 @@ Result<std::vector<Layer>> read_tensor_map(std::string_view json) {
   return layers;
 }
 
-std::vector<std::uint8_t> pack_layers(std::span<const Layer> layers, std::span<const LocalStore> stores) {
+std::vector<std::uint8_t> pack_layers(std::span<const Layer> layers, const Stores& stores) {
   std::vector<std::uint8_t> bytes;
   for (const Layer& layer : layers) {
     const std::string label = layer.label();
@@ -199,30 +199,46 @@ std::vector<std::uint8_t> pack_layers(std::span<const Layer> layers, std::span<c
     bytes.insert(bytes.end(), label.begin(), label.end());
   }
   if (stores.empty()) return bytes;
-  for (int i = 0; i < 4; ++i) put(bytes, 0);
+  put(bytes, static_cast<std::uint32_t>(stores.local.size()));
+  for (int i = 0; i < 3; ++i) put(bytes, 0);
   put(bytes, kStores);
-  static_assert(std::has_unique_object_representations_v<LocalStore>);
-  const auto* first = reinterpret_cast<const std::uint8_t*>(stores.data());
-  bytes.insert(bytes.end(), first, first + stores.size_bytes());
+  const auto add = [&]<class Store>(const std::vector<Store>& list) {
+    static_assert(std::has_unique_object_representations_v<Store>);
+    const auto* first = reinterpret_cast<const std::uint8_t*>(list.data());
+    bytes.insert(bytes.end(), first, first + list.size() * sizeof(Store));
+  };
+  add(stores.local);
+  add(stores.global);
   return bytes;
 }
 
 namespace {
 
-// Takes the layers off the front of `bytes`; visit(numbers, label).
+// Takes the layers off the front of `bytes`; visit(numbers, label). How many stores of local memory follow.
 template <class Visit>
-void each_layer(std::span<const std::uint8_t>& bytes, Visit visit) {
+std::size_t each_layer(std::span<const std::uint8_t>& bytes, Visit visit) {
   constexpr std::size_t kHead = 5 * sizeof(std::uint32_t);
   while (bytes.size() >= kHead) {
     std::array<std::uint32_t, 5> head{};
     std::memcpy(head.data(), bytes.data(), kHead);
     const std::size_t label = head[4];
-    if (label != kStores && (label > bytes.size() - kHead || label > kMostLabel)) return;
+    if (label != kStores && (label > bytes.size() - kHead || label > kMostLabel)) break;
     bytes = bytes.subspan(kHead);
-    if (label == kStores) return;
+    if (label == kStores) return head[0];
     visit(head, std::string(reinterpret_cast<const char*>(bytes.data()), label));
     bytes = bytes.subspan(label);
   }
+  bytes = {};
+  return 0;
+}
+
+// Takes as many off the front of `bytes` as are there.
+template <class Store>
+std::vector<Store> take_stores(std::span<const std::uint8_t>& bytes, std::size_t most) {
+  std::vector<Store> stores(std::min(most, bytes.size() / sizeof(Store)));
+  if (!stores.empty()) std::memcpy(stores.data(), bytes.data(), stores.size() * sizeof(Store));
+  bytes = bytes.subspan(stores.size() * sizeof(Store));
+  return stores;
 }
 
 }  // namespace
@@ -235,10 +251,11 @@ std::vector<LayerRange> unpack_layers(std::span<const std::uint8_t> bytes) {
   return ranges;
 }
 
-std::vector<LocalStore> unpack_stores(std::span<const std::uint8_t> bytes) {
-  each_layer(bytes, [](const auto&, const std::string&) {});
-  std::vector<LocalStore> stores(bytes.size() / sizeof(LocalStore));
-  if (!stores.empty()) std::memcpy(stores.data(), bytes.data(), stores.size() * sizeof(LocalStore));
+Stores unpack_stores(std::span<const std::uint8_t> bytes) {
+  const std::size_t local = each_layer(bytes, [](const auto&, const std::string&) {});
+  Stores stores;
+  stores.local = take_stores<LocalStore>(bytes, local);
+  stores.global = take_stores<GlobalStore>(bytes, bytes.size());
   return stores;
 }
 

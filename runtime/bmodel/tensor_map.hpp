@@ -59,16 +59,30 @@ struct LocalStore {
   std::uint64_t to() const { return to_low | std::uint64_t{to_high} << 32; }
 };
 
+// Copies a result in global memory: all of it as soon as both instructions are complete, or (`written`) what the DMA
+// instructions behind `dma_before` up to `dma` write of it, behind each of them.
+struct GlobalStore {
+  std::uint32_t tiu = 0, dma = 0;
+  std::uint32_t dma_before = 0, written = 0;
+  std::uint64_t from = 0, to = 0, bytes = 0;
+};
+
+struct Stores {
+  std::vector<LocalStore> local;
+  std::vector<GlobalStore> global;
+  bool empty() const { return local.empty() && global.empty(); }
+};
+
 // Layers of one group of instructions as a launch hands them to the core, and back, with what of their results is to be
 // stored. What is damaged ends the list.
-std::vector<std::uint8_t> pack_layers(std::span<const Layer> layers, std::span<const LocalStore> stores = {});
+std::vector<std::uint8_t> pack_layers(std::span<const Layer> layers, const Stores& stores = {});
 struct LayerRange {
   std::uint32_t tiu_before = 0, tiu_last = 0, dma_before = 0, dma_last = 0;
   std::string label;
   bool operator==(const LayerRange&) const = default;
 };
 std::vector<LayerRange> unpack_layers(std::span<const std::uint8_t> bytes);
-std::vector<LocalStore> unpack_stores(std::span<const std::uint8_t> bytes);
+Stores unpack_stores(std::span<const std::uint8_t> bytes);
 
 // What the compiler has written beside the file at `path`: NET/tensor_location.json, NET.bmodel.json, and beside
 // compilation.bmodel tensor_location.json. Empty: there is none that can be read.

@@ -306,6 +306,30 @@ class Bmodel(unittest.TestCase):
         self.assertEqual(files["shares_as_words"], ("<u4", (1800,), wanted))
         self.assertNotIn("scores", files)  # in local memory only
 
+    def test_results_of_several_cores_are_put_together(self):
+        """Each core multiplies two of the four matrices and stores each product behind it."""
+        def layer(core, before, after, *results):
+            return {"core_id": core, "opcode": "tpu.MatMul", "tiu_dma_id(before)": before, "tiu_dma_id(after)": after, "results": list(results)}
+        def local(core):  # 32 of the columns of the first product of each core
+            return {"name": "columns", "address": 0x10000, "memory_type": "<48x4x1x8xf32>", "layout": "eu_align", "shape": [48, 32],
+                    "reshape": "<48x4x1x1x8>", "slice": f"[{24 * core}:{24 * core + 24}, 0:4, 0:1, 0:1, 0:8]"}
+        def whole(name):
+            return {"name": name, "address": 0xd000000000, "memory_type": "<3168xui32>", "layout": "continuous"}
+        output = {"name": "matmul1_0_MatMul", "address": 0xd000000000, "memory_type": "<4x24x33xf32>", "layout": "continuous"}
+        layers = [part for core in (0, 1) for part in (layer(core, [0, 0], [3, 4], local(core)), layer(core, [2, 4], [4, 8], whole("words"), output))]
+        layers.append(layer(1, [2, 4], [4, 8], whole("half")))  # the first core is said to have no part in it
+        (self.at / "map.json").write_text(json.dumps(layers))
+        given, wanted = (self.recorded("bm1688_2/matmul_two_F32", part) for part in ("input", "output"))
+        numpy_files.write_npz(self.at / "x.npz", {"a": ("<f4", (4, 24, 40), given[:15360]), "b": ("<f4", (4, 40, 33), given[15360:])})
+        rows = [wanted[132 * row:132 * row + 128] for row in (*range(24), *range(48, 72))]
+        for more in ([], ["--check=all"], ["--schedule=random:7"]):
+            softtpu("run", NETWORKS / "bm1688_2/matmul_two_F32.bmodel", "--map", self.at / "map.json", "--input", self.at / "x.npz", "--dump-layers",
+                    self.at / "layers", *more)
+            files = {path.stem: numpy_files.decode(path.read_bytes()) for path in (self.at / "layers").iterdir()}
+            self.assertEqual(files, {"a": ("<f4", (4, 24, 40), given[:15360]), "b": ("<f4", (4, 40, 33), given[15360:]), "words": ("<u4", (3168,), wanted),
+                                     "columns": ("<f4", (48, 32), b"".join(rows)), "matmul1_0_MatMul": ("<f4", (4, 24, 33), wanted)})
+            shutil.rmtree(self.at / "layers")
+
     def test_reports_name_layers(self):
         page, program = self.at / "page.html", OPTIONS.build / "bin/softtpu"
         subprocess.run([program, "report", "--no-check", "-o", page, "--", program, "bmodel", "execute", OPTIONS.made / "layers.bmodel"],

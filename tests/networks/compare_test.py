@@ -351,6 +351,18 @@ class Compare(unittest.TestCase):
         np.testing.assert_array_equal(dumped["rectified_Relu_f16"], dumped["rectified_Relu"].astype(np.float16))
         self.assertEqual(dumped["grown_Mul_si8"].dtype, np.int8)
 
+    def test_results_are_dumped_before_others_take_their_place(self):
+        def dumped(path):
+            done = subprocess.run([OPTIONS.program, "bmodel", "run", path, "--input", self.save("x.npz", {"x": self.tensors["x"]}), "--dump-layers",
+                                   self.at / path.stem], capture_output=True, text=True, timeout=100)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return {file.stem: file.read_bytes() for file in (self.at / path.stem).iterdir()}
+        turns = self.at / "turns.bmodel"
+        layered_network.write(OPTIONS, turns, places=3)
+        wanted = dumped(self.right)
+        self.assertEqual(set(wanted), {"x", *(layer[0] for layer in layered_network.LAYERS)})
+        self.assertEqual(dumped(turns), wanted)
+
     def test_a_map_of_another_file_is_refused(self):
         bare = self.at / "unmapped.bmodel"
         layered_network.write(OPTIONS, bare, with_map=False)

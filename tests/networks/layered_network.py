@@ -94,8 +94,9 @@ def _value(name, kind, place):
     return {"name": name, "address": place, "memory_type": f"<{'x'.join(map(str, SHAPE))}x{_NAMES[kind]}>", "layout": "continuous", "type": _mlir(kind, place)}
 
 
-def write(options, path, fault=None, with_map=True):
-    """Writes the network, and the map beside it as the compiler does; options: program (softtpu) and flatc. The map's path."""
+def write(options, path, fault=None, with_map=True, places=len(LAYERS)):
+    """Writes the network, and the map beside it as the compiler does; options: program (softtpu) and flatc. The map's path. Results take turns in
+    so many places of memory."""
     options.schema, options.networks, options.output = HERE.parent.parent / "runtime/bmodel/model.fbs", NETWORKS, path.parent
     model = make_networks.Model(options, NETWORKS / "softmax_INT8.bmodel")
     templates = _Templates(options.program, "attention_small_F16")
@@ -117,7 +118,7 @@ def write(options, path, fault=None, with_map=True):
                 res0_c=CHANNELS, res0_h=ROWS, res0_w=COLUMNS, opd0_addr=local, res0_addr=local + _ROOM, opd0_n_str=0, opd0_c_str=0, opd0_h_str=0, opd0_w_str=0,
                 opd1_addr=value if fault_constant is None else fault_constant))
             local += _ROOM
-        to = _PLACE + 0x2000 * (number + 1)
+        to = _PLACE + 0x2000 * (number % places + 1)
         dma.append(templates.make("DMA", "tensor", group, cmd_id=len(dma) + 1, cmd_id_dep=len(tiu), src_data_format=result, src_addr=_LOCAL + local, dst_addr=to,
                                   **sizes, **strides))
         after = [len(tiu), len(dma)]
