@@ -78,6 +78,10 @@ def main():
     name, *arguments = next(line for line in compared if line.startswith("tpu_bdc_")).split()
     assert json.loads(api(name, "--json", "--chip", "bm1690"))["not_recorded"] == arguments
     assert "compared with docs/numerics" in api(name, "--chip", "bm1690") and "compared with docs/numerics" not in api(name)
+    # Pages that name no other function say it too.
+    for name in ("tpu_bdc_table_lookup", "tpu_bdc_fp_taylor"):
+        page = api(name, "--chip", "bm1684x")
+        assert "see also" not in page and "tested      equals" in page and "not varied  not determined by a recording" in page, page
     ranges = {chip: json.loads(api("tpu_bdc_int8_mm", "--json", "--chip", chip))["chip_ranges"]["rshift"] for chip in ("bm1684x", "bm1688", "bm1690")}
     assert ranges == {"bm1684x": ["0", "31"], "bm1688": ["-31", "127"], "bm1690": ["0", "0"]}, ranges
     assert "every call is refused" in api("tpu_sdma_cpy_S2S", "--chip", "bm1684x") or "refuses every call" in api("tpu_sdma_cpy_S2S", "--chip", "bm1684x")

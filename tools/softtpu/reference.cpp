@@ -150,6 +150,27 @@ struct FunctionReference::Data {
     return found == entry["not_varied"].end() ? json() : text(*found);
   }
 
+  // How a function is known to be right, and what no recording of the chip varies.
+  void add_tested(std::string& out, const json& entry, const View& view) const {
+    add_label(out, "tested");
+    add_wrapped(out, view.known, kLabelWidth + 2);
+    if (const json fixed = not_varied(entry, view.chip); !fixed.is_null()) {
+      add_label(out, "not varied");
+      add_wrapped(out,
+                  fmt::format("not determined by a recording: all recorded cases of {} have the same {}", view.chip,
+                              fmt::join(fixed.get<std::vector<std::string>>(), ", ")),
+                  kLabelWidth + 2);
+    }
+    if (const json compared = not_varied(entry, view.chip + kCompared); !compared.is_null()) {
+      add_label(out, "compared");
+      add_wrapped(out,
+                  fmt::format("compared with docs/numerics by random calls (tests/pairs), the same in all recorded "
+                              "cases of {}: {}",
+                              view.chip, fmt::join(compared.get<std::vector<std::string>>(), ", ")),
+                  kLabelWidth + 2);
+    }
+  }
+
   // Whether the words, as they stand, are among those that the function is looked for under.
   static bool has_topic(const json& entry, const std::string& phrase) {
     const std::string topics = " " + lower(entry["topics"].get<std::string>()) + " ";
@@ -193,26 +214,13 @@ std::string FunctionReference::page(const std::string& name, const View& view) c
   out += "\n  ";
   add_lines(out, entry["signature"].get<std::string>(), 2);
   out += fmt::format("  #include <{}>\n\n", entry["include"].get<std::string>());
+  bool told = view.known.empty();
   for (const auto& [label, value] : data_->sections(entry, view.chip)) {
     if (label == "source") continue;  // for maintainers: docs/reference and the JSON have it
-    if (label == "see also" && !view.known.empty()) {
-      add_label(out, "tested");
-      add_wrapped(out, view.known, kLabelWidth + 2);
-      if (const json fixed = data_->not_varied(entry, view.chip); !fixed.is_null()) {
-        add_label(out, "not varied");
-        add_wrapped(out,
-                    fmt::format("not determined by a recording: all recorded cases of {} have the same {}", view.chip,
-                                fmt::join(fixed.get<std::vector<std::string>>(), ", ")),
-                    kLabelWidth + 2);
-      }
-      if (const json compared = data_->not_varied(entry, view.chip + kCompared); !compared.is_null()) {
-        add_label(out, "compared");
-        add_wrapped(out,
-                    fmt::format("compared with docs/numerics by random calls (tests/pairs), the same in all recorded "
-                                "cases of {}: {}",
-                                view.chip, fmt::join(compared.get<std::vector<std::string>>(), ", ")),
-                    kLabelWidth + 2);
-      }
+    // Pages may lack either.
+    if (!told && (label == "see also" || label == "example")) {
+      data_->add_tested(out, entry, view);
+      told = true;
     }
     add_section(out, label, value);
     if (label == "parameters" && !view.here.empty()) {
@@ -220,6 +228,7 @@ std::string FunctionReference::page(const std::string& name, const View& view) c
       add_wrapped(out, view.here, kLabelWidth + 2);
     }
   }
+  if (!told) data_->add_tested(out, entry, view);
   return out;
 }
 
