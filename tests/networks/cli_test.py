@@ -221,6 +221,7 @@ class Bmodel(unittest.TestCase):
                     file.write(block)
             file.truncate()
         text = softtpu("time", path, "--blocks", 32, "--length", 512)
+        self.assertIn("networks of this precision, no language model among them)", text)
         self.assertRegex(text, r"language model of 32 blocks, compiled for 512 tokens \(a shorter text takes as long\): then [\d.]+ tokens/s, without the host")
         one, = (row for row in json.loads(softtpu("time", path, "--json")) if "tokens_per_s" in row)
         all, = (row for row in json.loads(softtpu("time", path, "--json", "--blocks", 32)) if "tokens_per_s" in row)

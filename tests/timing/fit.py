@@ -315,11 +315,38 @@ def fit_in(chip, softtpu, folder):
         ratios = [left_out[n.file] for n in used if n.family == family]
         lines.append(f"| {family} | {len(ratios)} | {100 * errors_of(ratios)['error']:.1f} % |")
     lines += ["", "| kind of work | share of the time | off to one side by |", "|---|---|---|"]
-    lines += [f"| {kind} | {100 * share:.0f} % | {100 * off:+.1f} % |" for kind, share, off in error_of_work(used, each_of)]
+    work = error_of_work(used, each_of)
+    lines += [f"| {kind} | {100 * share:.0f} % | {100 * off:+.1f} % |" for kind, share, off in work]
+    lines += goals(used, left_out, work)
     lines += twins(used, left_out)
+    lines += second_core(networks, several, estimates)
     lines += ["", "| parameter | value | founded |", "|---|---|---|"]
     lines += [f"| `{name}` | {item['value']:g} | {item['founded']} |" for name, item in parameters.items()]
     return json.dumps({"parameters": parameters, "errors": errors}, indent=2) + "\n", "\n".join(lines) + "\n"
+
+
+def goals(networks, left_out, work):
+    """What is wanted of networks that were left out, and whether it is so."""
+    logs = [math.log(left_out[network.file]) for network in networks]
+    by_precision = {precision: [math.log(left_out[n.file]) for n in networks if n.precision == precision] for precision in PRECISIONS}
+    sides = {precision: float(np.mean(logs)) for precision, logs in by_precision.items() if logs}
+    kinds = {kind: off for kind, share, off in work if share >= .005}
+    rows = [("mean error at most 9 %", f"{100 * np.mean(np.abs(logs)):.1f} %", np.mean(np.abs(logs)) <= .09),
+            ("nine of ten within 20 %", f"{100 * np.mean(np.abs(logs) <= math.log(1.2)):.0f} %", np.mean(np.abs(logs) <= math.log(1.2)) >= .9)]
+    for what, off in (("precision", sides), ("kind of work", kinds)):
+        worst = max(off, key=lambda name: abs(off[name]))
+        rows.append((f"no {what} off to one side by more than 8 %", f"{worst}: {100 * off[worst]:+.1f} %", abs(off[worst]) <= .08))
+    return ["", "| wanted of networks left out | seen | reached |", "|---|---|---|"] + [f"| {what} | {seen} | {'yes' if reached else 'no'} |" for what, seen, reached in rows]
+
+
+def second_core(networks, several, estimates):
+    """How many times as fast two cores are as one, on the board and by the estimate."""
+    one = {network.file: network for network in networks}
+    lines = []
+    for two in several:
+        alone = one[two.file.replace("_2core", "")]
+        lines.append(f"| {alone.file.split('/')[1].removesuffix('.bmodel')} | {alone.board_us / two.board_us:.2f} | {estimates[alone.file] / estimates[two.file]:.2f} |")
+    return ["", "| two cores, times as fast as one | board | estimate |", "|---|---|---|"] + lines if lines else []
 
 
 def twins(networks, left_out):

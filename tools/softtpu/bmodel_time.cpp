@@ -23,10 +23,22 @@ double percent(double share) { return 100 * share; }
 
 std::string size_text(std::uint64_t bytes) { return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20)); }
 
+// Of a language model: the networks' names say what they are, as the compiler's scripts give them.
+enum class Role : std::uint8_t { kOther, kBlock, kCachedBlock, kEmbedding, kCachedEmbedding, kHead };
+Role role_of(const std::string& name) {
+  const auto has = [&](std::string_view word) { return name.find(word) != std::string::npos; };
+  if (has("block_cache")) return Role::kCachedBlock;
+  if (name.starts_with("block_")) return Role::kBlock;
+  if (name == "embedding_cache") return Role::kCachedEmbedding;
+  if (name == "embedding") return Role::kEmbedding;
+  return name.starts_with("lm_head") || name.starts_with("greedy_head") ? Role::kHead : Role::kOther;
+}
+
 // How far the estimate may be off: what networks of its precision were, each left out of the fit.
 std::string trust_text(const NetworkTime& time) {
   if (!time.error) return "no published time of a network of this kind and chip was compared";
-  return fmt::format("+- {:.0f} % ({} networks of this precision)", percent(time.error->error), time.error->networks);
+  return fmt::format("+- {:.0f} % ({} networks of this precision{})", percent(time.error->error), time.error->networks,
+                     role_of(time.network) == Role::kOther ? "" : ", no language model among them");
 }
 
 Spent bound_of(const Moment& end) {
@@ -120,17 +132,6 @@ void print_csv(const NetworkTime& time) {
   for (const double us : time.end.by_basis) shares += fmt::format(",{:.3f}", all > 0 ? us / all : 0.0);
   print_escaped("{},{},{},{},{},{},{:.3f},{},{}{}\n", time.file, time.chip, time.network, time.stage, time.cores,
                 time.precision, time.end.us / 1e3, to_text(bound_of(time.end)), error, shares);
-}
-
-// Of a language model: the networks' names say what they are, as the compiler's scripts give them.
-enum class Role : std::uint8_t { kOther, kBlock, kCachedBlock, kEmbedding, kCachedEmbedding, kHead };
-Role role_of(const std::string& name) {
-  const auto has = [&](std::string_view word) { return name.find(word) != std::string::npos; };
-  if (has("block_cache")) return Role::kCachedBlock;
-  if (name.starts_with("block_")) return Role::kBlock;
-  if (name == "embedding_cache") return Role::kCachedEmbedding;
-  if (name == "embedding") return Role::kEmbedding;
-  return name.starts_with("lm_head") || name.starts_with("greedy_head") ? Role::kHead : Role::kOther;
 }
 
 // How many tokens a stage of a block holds: the width of its attention mask, in which the token itself has a place when
