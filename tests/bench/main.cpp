@@ -188,9 +188,10 @@ int run(int argc, char** argv) {
   app.add_flag("--processor-time", processor,
                "measure the processor time of this process instead of elapsed time: ratios on a loaded machine");
   app.add_flag("--alone", alone, "run the work without its limit, for a profiler");
-  app.add_option("--sweep", worst,
-                 "instead of the table: convolutions of few input channels over many shapes, against the rate of their "
-                 "row, and the WORST of each kind (10)")
+  app.add_option(
+         "--sweep", worst,
+         "instead of the table: convolutions of few input channels, requantisation, sums of bytes, casts and moves "
+         "over many shapes, against the rate of their row, and the WORST of each kind (10)")
       ->expected(0, 1)
       ->default_str("10")
       ->check(CLI::Range(1, 10000))
@@ -204,7 +205,7 @@ int run(int argc, char** argv) {
     return 2;
   }
   if (worst > 0) {
-    sweep_convolutions(filter, worst);
+    sweep_shapes(filter, worst);
     return 0;
   }
   Earlier earlier;

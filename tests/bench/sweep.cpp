@@ -114,25 +114,37 @@ Addresses addresses_of(const Kind& kind, const Shape& shape) {
   return at;
 }
 
+// One tensor in the local memories.
+struct Area {
+  unsigned at;
+  int batches, channels;
+  unsigned bytes, step;  // of a channel, and from one to the next on its NPU
+};
+
+// A command with a shape.
+struct Case {
+  std::string text;
+  double operations;
+  std::function<void()> call;
+  std::vector<Area> read;
+  Area written;
+};
+
 // What every way to carry out a command has to do at least: read each cache line of the operands and write the bytes of
 // the result, where they lie in the local memories.
 class Floor {
  public:
-  Floor(const Kind& kind, const Shape& shape, Memories& memories) {
-    const Addresses at = addresses_of(kind, shape);
-    const ChannelBytes bytes = channel_bytes(kind, shape);
-    const auto add = [&](std::vector<Run>& runs, unsigned from, int batches, int channels, unsigned size, unsigned to) {
-      for (int n = 0; n < batches; ++n) {
-        for (int c = 0; c < channels; ++c) {
-          const unsigned slot = static_cast<unsigned>(n) * slots(channels) + static_cast<unsigned>(c) / kNpus;
-          runs.push_back({memories.local(c % static_cast<int>(kNpus)) + from + slot * to, size});
+  Floor(const Case& one, Memories& memories) : values_(one.written.bytes) {
+    const auto add = [&](std::vector<Run>& runs, const Area& area) {
+      for (int n = 0; n < area.batches; ++n) {
+        for (int c = 0; c < area.channels; ++c) {
+          const unsigned slot = static_cast<unsigned>(n) * slots(area.channels) + static_cast<unsigned>(c) / kNpus;
+          runs.push_back({memories.local(c % static_cast<int>(kNpus)) + area.at + slot * area.step, area.bytes});
         }
       }
     };
-    add(read_, at.input, shape.n, shape.ic, bytes.input, rounded_up(bytes.input, kLine));
-    add(read_, at.weight, 1, shape.oc, bytes.weight, bytes.weight);
-    add(written_, at.output, shape.n, shape.oc, bytes.output, rounded_up(bytes.output, kLine));
-    values_.resize(bytes.output);
+    for (const Area& area : one.read) add(read_, area);
+    add(written_, one.written);
   }
   void operator()() const {
     constexpr unsigned kCacheLine = 64;
@@ -164,7 +176,7 @@ double seconds(const std::function<void()>& run) {
 }
 
 struct Measured {
-  Shape shape;
+  std::string text;
   double seconds, of_row, floor;
 
   double floors() const { return seconds / floor; }
@@ -175,14 +187,23 @@ struct Measured {
   static constexpr double kSlow = 0.1;
 };
 
-Measured measure(const Kind& kind, const Shape& shape, double row_rate) {
-  BenchDevice& device = BenchDevice::of(kind.chip);
+Measured measure(BenchDevice& device, const Case& one, double row_rate) {
   // What an earlier command has left there would be any numbers, infinities among them.
   device.fill_local_memory();
+  const double taken = seconds([&] { device.run(one.call); });
+  const double floor = seconds(Floor(one, device.memories()));
+  return {one.text, taken, one.operations / taken / row_rate, floor};
+}
+
+Case case_of(const Kind& kind, const Shape& shape) {
   const Addresses at = addresses_of(kind, shape);
-  const double taken = seconds([&] { device.run([&] { kind.call(shape, at); }); });
-  const double floor = seconds(Floor(kind, shape, device.memories()));
-  return {shape, taken, shape.operations() / taken / row_rate, floor};
+  const ChannelBytes bytes = channel_bytes(kind, shape);
+  return {shape.text(),
+          shape.operations(),
+          [=, call = kind.call] { call(shape, at); },
+          {{at.input, shape.n, shape.ic, bytes.input, rounded_up(bytes.input, kLine)},
+           {at.weight, 1, shape.oc, bytes.weight, bytes.weight}},
+          {at.output, shape.n, shape.oc, bytes.output, rounded_up(bytes.output, kLine)}};
 }
 
 std::vector<Shape> shapes(const Kind& kind) {
@@ -209,23 +230,23 @@ using Place = std::vector<Measured>::const_iterator;
 void print(Place first, Place last, int most, const char* which) {
   fmt::print("  {:<50} {:>9} {:>8} {:>9} {:>7}\n", which, "us", "of row", "floor, us", "floors");
   for (; first != last && most > 0; ++first, --most) {
-    fmt::print("  {:<50} {:>9.1f} {:>8.3f} {:>9.1f} {:>7.2f}\n", first->shape.text(), first->seconds * 1e6,
-               first->of_row, first->floor * 1e6, first->floors());
+    fmt::print("  {:<50} {:>9.1f} {:>8.3f} {:>9.1f} {:>7.2f}\n", first->text, first->seconds * 1e6, first->of_row,
+               first->floor * 1e6, first->floors());
   }
 }
 
-void sweep(const Kind& kind, int worst) {
-  const Measured row = measure(kind, kRow, 1);
+void sweep(const char* name, BenchDevice& device, const Case& row_case, const std::vector<Case>& cases, int worst) {
+  const Measured row = measure(device, row_case, 1);
   std::vector<Measured> list;
-  for (const Shape& shape : shapes(kind)) list.push_back(measure(kind, shape, row.of_row));
+  for (const Case& one : cases) list.push_back(measure(device, one, row.of_row));
   std::sort(list.begin(), list.end(), [](const Measured& a, const Measured& b) { return a.of_row < b.of_row; });
   const auto slow = std::find_if(list.begin(), list.end(), [](const Measured& one) { return !one.is_slow(); });
   const auto count = [&](auto condition) { return std::count_if(list.begin(), slow, condition); };
   fmt::print(
-      "{}: {:.1f} G operations/s in its row; of {} shapes {} are below a tenth of it. Of these, {} are at their floor "
+      "{}: {:.1f} G/s in its row; of {} shapes {} are below a tenth of it. Of these, {} are at their floor "
       "as well; "
       "{} take at most 1.5 times their floor, {} at most twice\n",
-      kind.name, row.of_row / 1e9, list.size(), slow - list.begin(),
+      name, row.of_row / 1e9, list.size(), slow - list.begin(),
       count([](const Measured& one) { return one.is_slow_at_floor(); }),
       count([](const Measured& one) { return one.floors() <= 1.5; }),
       count([](const Measured& one) { return one.floors() <= 2; }));
@@ -234,15 +255,156 @@ void sweep(const Kind& kind, int worst) {
   print(list.begin(), slow, worst, "of those below a tenth, furthest from their floor");
 }
 
+// ---- Element-wise commands and moves ----
+
+struct ElementKind {
+  const char* name;
+  std::vector<unsigned> read;  // bytes of an element of each operand
+  unsigned written;
+  dim4 row;
+  int most_channels;
+  bool turns;  // the result's channels are the columns
+  // The operands lie at at[1], at[2] ..., the result at at[0], tables at at.back().
+  std::function<void(const dim4& shape, const std::vector<unsigned>& at)> call;
+};
+
+constexpr int kAnyChannels = 1024;
+
+ElementKind cast_kind(const char* name, data_type_t to, unsigned to_bytes, data_type_t from, unsigned from_bytes) {
+  return {name, {from_bytes}, to_bytes, {1, 64, 64, 128}, kAnyChannels, false, [=](const dim4& shape, const auto& at) {
+            tpu_bdc_cast(at[0], at[1], &shape, nullptr, nullptr, to, from, RM_HALF_TO_EVEN);
+          }};
+}
+
+std::vector<ElementKind> element_kinds() {
+  return {
+      {"int_pc_requant int32 -> int8",
+       {4},
+       1,
+       {1, 64, 64, 128},
+       64,  // of which each has its table at one place
+       false,
+       [](const dim4& shape, const auto& at) {
+         const dim4 word = {1, shape.c, 1, 1}, stride = {4, 4, 4, 1};
+         const std::uint32_t words[] = {0x60000000, 0xD8, 3};  // multiplier, a shift by 40, zero point
+         for (unsigned i = 0; i < 3; ++i) {
+           scalar_t value;
+           value.u32 = words[i];
+           tpu_bdc_set_C(at.back() + i * 4, value, &word, &stride, DT_INT32);
+         }
+         tpu_bdc_int_pc_requant(at[0], at[1], at.back(), &shape, DT_INT8, DT_INT32, RM_HALF_AWAY_FROM_ZERO);
+       }},
+      {"int_add int8, shifted",
+       {1, 1},
+       1,
+       {1, 64, 128, 256},
+       kAnyChannels,
+       false,
+       [](const dim4& shape, const auto& at) {
+         tpu_bdc_int_add(at[0], at[1], at[2], &shape, nullptr, nullptr, nullptr, DT_INT8, DT_INT8, DT_INT8, -1,
+                         RM_HALF_UP, true);
+       }},
+      {"int_add int16, shifted",
+       {2, 2},
+       2,
+       {1, 64, 64, 128},
+       kAnyChannels,
+       false,
+       [](const dim4& shape, const auto& at) {
+         tpu_bdc_int_add(at[0], at[1], at[2], &shape, nullptr, nullptr, nullptr, DT_INT16, DT_INT16, DT_INT16, -1,
+                         RM_HALF_UP, true);
+       }},
+      cast_kind("cast f32 -> f16", DT_FP16, 2, DT_FP32, 4),
+      cast_kind("cast f16 -> f32", DT_FP32, 4, DT_FP16, 2),
+      cast_kind("cast f32 -> int8", DT_INT8, 1, DT_FP32, 4),
+      cast_kind("cast int8 -> f32", DT_FP32, 4, DT_INT8, 1),
+      {"move f32",
+       {4},
+       4,
+       {1, 64, 64, 128},
+       kAnyChannels,
+       false,
+       [](const dim4& shape, const auto& at) { tpu_bdc_cpy(at[0], at[1], &shape, nullptr, nullptr, DT_FP32); }},
+      {"move int8",
+       {1},
+       1,
+       {1, 64, 128, 256},
+       kAnyChannels,
+       false,
+       [](const dim4& shape, const auto& at) { tpu_bdc_cpy(at[0], at[1], &shape, nullptr, nullptr, DT_INT8); }},
+      {"move f16, channels and columns exchanged",
+       {2},
+       2,
+       {1, 64, 64, 128},
+       kAnyChannels,
+       true,
+       [](const dim4& shape, const auto& at) { tpu_bdc_cw_trans(at[0], at[1], &shape, DT_FP16); }},
+  };
+}
+
+Case case_of(const ElementKind& kind, const dim4& shape) {
+  constexpr unsigned kStart = 64;  // a channel begins at a multiple of it
+  unsigned end = 0;
+  std::vector<unsigned> at;
+  const auto area = [&](unsigned bytes, int channels, int columns) {
+    const unsigned channel = static_cast<unsigned>(shape.h * columns) * bytes;
+    const Area made = {end, shape.n, channels, channel, rounded_up(channel, kStart)};
+    at.push_back(end);
+    end += rounded_up(static_cast<unsigned>(shape.n) * slots(channels) * made.step, kLine);
+    return made;
+  };
+  Case made;
+  made.text = fmt::format("[{}, {}, {}, {}]", shape.n, shape.c, shape.h, shape.w);
+  made.operations = 1.0 * shape.n * shape.c * shape.h * shape.w;
+  made.written = kind.turns ? area(kind.written, shape.w, shape.c) : area(kind.written, shape.c, shape.w);
+  for (const unsigned bytes : kind.read) made.read.push_back(area(bytes, shape.c, shape.w));
+  at.push_back(end);
+  end += kLine;
+  made.call = [call = kind.call, shape, at] { call(shape, at); };
+  if (end > static_cast<unsigned>(BenchDevice::bm1684x().chip().local_bytes)) made.call = nullptr;
+  return made;
+}
+
+void sweep(const ElementKind& kind, int worst) {
+  constexpr double kLeastElements = 16384;  // below that, what begins a command takes most of its time
+  std::vector<Case> cases;
+  for (const int n : {1, 4})
+    for (const int c : {3, 16, 64, 65, 192, 960})
+      for (const auto& [h, w] : {std::pair{1, 1},
+                                 {1, 5},
+                                 {1, 37},
+                                 {1, 768},
+                                 {3, 3},
+                                 {7, 7},
+                                 {13, 11},
+                                 {14, 14},
+                                 {28, 28},
+                                 {55, 57},
+                                 {112, 112},
+                                 {37, 64},
+                                 {64, 2}}) {
+        Case one = case_of(kind, {n, c, h, w});
+        if (c <= kind.most_channels && one.operations >= kLeastElements && one.call) cases.push_back(std::move(one));
+      }
+  sweep(kind.name, BenchDevice::bm1684x(), case_of(kind, kind.row), cases, worst);
+}
+
 }  // namespace
 
-void sweep_convolutions(const std::string& filter, int worst) {
+void sweep_shapes(const std::string& filter, int worst) {
   set_thread_limit(1);
   use_processor_time(true);
+  const auto wanted = [&](const char* name) { return std::string(name).find(filter) != std::string::npos; };
   for (const Kind& kind :
        {bm1684_kind(), float_kind("conv2d f32", DT_FP32, 4, 1), float_kind("conv2d f16", DT_FP16, 2, 32),
         float_kind("conv2d bf16", DT_BFP16, 2, 32), byte_kind(), shifted_kind()}) {
-    if (std::string(kind.name).find(filter) != std::string::npos) sweep(kind, worst);
+    if (!wanted(kind.name)) continue;
+    std::vector<Case> cases;
+    for (const Shape& shape : shapes(kind)) cases.push_back(case_of(kind, shape));
+    sweep(kind.name, BenchDevice::of(kind.chip), case_of(kind, kRow), cases, worst);
+  }
+  for (const ElementKind& kind : element_kinds()) {
+    if (wanted(kind.name)) sweep(kind, worst);
   }
 }
 
