@@ -24,9 +24,9 @@ inline constexpr int kGroupAlignment = 16;
 // Whether the chip codes elements of this size so.
 constexpr bool in_groups(int size) { return size == 1 || size == 2; }
 constexpr std::int64_t groups_of(std::int64_t count) { return (count + kGroupElements - 1) / kGroupElements; }
-// Bytes of the map of groups, which comes before the codes.
-constexpr std::int64_t group_map_bytes(std::int64_t count) {
-  return (groups_of(count) + kGroupAlignment - 1) / kGroupAlignment * kGroupAlignment;
+// Bytes of the map of groups, which comes before the codes; `each`: bytes of a group.
+constexpr std::int64_t group_map_bytes(std::int64_t count, int each = 1) {
+  return (groups_of(count) * each + kGroupAlignment - 1) / kGroupAlignment * kGroupAlignment;
 }
 // Bytes that map and codes of `count` elements of `size` bytes take at most.
 constexpr std::int64_t max_group_bytes(std::int64_t count, int size) {

@@ -151,6 +151,66 @@ void tpu_bdc_fp_conv2d_rescale_pc(local_addr_t output_addr, local_addr_t input_a
   finish_rescaled(conv, {weight_addr, weight_dtype}, {has_bias, bias_addr, bias_dtype}, do_relu);
 }
 
+// ---- gradients of weights ----
+
+namespace {
+
+struct Gradient {
+  local_addr_t output, input, grad;
+  const dim4 *input_shape, *input_stride, *output_shape;
+  const dim2 *kernel, *stride, *dilation;
+  const padding_t* padding;
+  data_type_t input_type, output_type;
+};
+
+// The result lies as the weights of the convolution do, in f32.
+extern "C++" void weight_gradient(const Call& call, const Gradient& of) {
+  const Dtype type = call.dtype("input_dtype", of.input_type), result = call.dtype("output_dtype", of.output_type);
+  const Window window = to_window(call, of.kernel, of.padding, of.stride, of.dilation);
+  const Dim4 input = call.dim("input_shape", of.input_shape), grad = call.dim("output_shape", of.output_shape);
+  const int block = contains(kFloats, type) ? weight_group(call.chip(), type) : 1, npus = call.chip().npu_num;
+  const auto determined = [&](bool holds, const char* name) {
+    return call.require(holds, "{argument} other than what is recorded is not determined.", name);
+  };
+  if (!determined(input.n == 1 && grad.n == 1, "a number of batches")) return;
+  if (!determined(window.stride == Dim2{1, 1}, "stride") || !determined(window.dilation == Dim2{1, 1}, "dilation"))
+    return;
+  if (!determined(window.padding == Padding4{}, "padding")) return;
+  if (!determined(grad.c <= npus && (block == 1 || input.c <= block), "a number of channels")) return;
+  const auto taps = static_cast<int>(window.taps());
+  const Stride4 steps = block == 1 ? Stride4{0, 0, 1, taps} : Stride4{0, 0, block, 1};
+  call.issue(WeightGradientCmd{window.kernel, call.local(of.output, Dim4{1, grad.c, taps, input.c}, steps, result),
+                               call.local(of.input, input, of.input_stride, type), call.local(of.grad, grad, type)});
+}
+
+}  // namespace
+
+void tpu_bdc_fp_conv_bw(local_addr_t output_addr, local_addr_t input_addr, local_addr_t gradout_addr,
+                        const dim4* input_shape, const dim4* input_stride, const dim4* output_shape, const dim2* kernel,
+                        const padding_t* padding, const dim2* stride, const dim2* dilation, data_type_t output_dtype,
+                        data_type_t input_dtype, bool result_add) {
+  const Call call(Op::tpu_bdc_fp_conv_bw);
+  if (!call.require(!result_add, "{argument} is not determined.", "result_add")) return;
+  weight_gradient(call, {output_addr, input_addr, gradout_addr, input_shape, input_stride, output_shape, kernel, stride,
+                         dilation, padding, input_dtype, output_dtype});
+}
+
+void tpu_bdc_fp_conv2d_backward(local_addr_t grad_wight_local_addr, local_addr_t forward_input_local_addr,
+                                local_addr_t grad_output_local_addr, local_addr_t, const dim4* forwrad_input_shape,
+                                const dim4* forward_output_shape, const dim2* forward_kernel,
+                                const dim2* backward_insert, const padding_t* backward_padding,
+                                const dim2* backward_stride, const dim2* backward_dilation, const dim4* input_stride,
+                                int pad_ins_is_const, int insert_const_val, int pad_mode, data_type_t input_dtype,
+                                data_type_t grad_dtype) {
+  const Call call(Op::tpu_bdc_fp_conv2d_backward);
+  const Dim2 insert = call.dim("backward_insert", backward_insert);
+  const bool plain = insert == Dim2{0, 0} && pad_ins_is_const == 1 && insert_const_val == 0 && pad_mode == 0;
+  if (!call.require(plain, "insertion, or padding other than with the constant 0, is not determined.")) return;
+  weight_gradient(call, {grad_wight_local_addr, forward_input_local_addr, grad_output_local_addr, forwrad_input_shape,
+                         input_stride, forward_output_shape, forward_kernel, backward_stride, backward_dilation,
+                         backward_padding, input_dtype, grad_dtype});
+}
+
 // ---- 8-bit integers, symmetric ----
 
 void tpu_bdc_int8_sym_quant_conv2d(local_addr_t output_addr, local_addr_t input_addr, local_addr_t weight_addr,

@@ -1,5 +1,6 @@
 // Entry points of conversion, requantisation and dequantisation.
 #include "device/chip/rules.hpp"
+#include "device/command/checks.hpp"
 #include "device/isa/op_names.hpp"
 #include "firmware/call.hpp"
 #include "firmware/tpu/packed.hpp"
@@ -78,6 +79,52 @@ void tpu_bdc_cast(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shap
   call.issue(CastCmd{packed_or_whole(call, "dst", dst_addr, dim, dst_stride, to),
                      packed_or_whole(call, "src", src_addr, dim, src_stride, from),
                      with_packing(call.rounding(mode), packing)});
+}
+
+// (src - offset) * scale, rounded to the type after each step (numerics: bm1684x2.md section 2). Offset and scale of a
+// group follow each other, on the NPU of the channel.
+void tpu_bdc_f16_group_dequant(local_addr_t dst_addr, local_addr_t src_addr, local_addr_t quant_addr, const dim4* shape,
+                               data_type_t src_dtype, data_type_t dst_dtype, int group) {
+  const Call call(Op::tpu_bdc_f16_group_dequant);
+  const Dim4 dim = call.dim("shape", shape);
+  const Dtype from = call.published_dtype("src_dtype", src_dtype), to = call.dtype("dst_dtype", dst_dtype);
+  if (!call.require(contains(types(Dtype::kUint8, Dtype::kUint4), from),
+                    "{argument} ({value}) is not determined; {limit}.", "src_dtype", to_text(from),
+                    "uint8 and uint4 are"))
+    return;
+  if (!call.require(contains(kHalves, to), "{argument} ({value}) is no {limit}.", "dst_dtype", to_text(to),
+                    "float of 16 bits"))
+    return;
+  const int npus = call.chip().npu_num;
+  if (!call.require(dim.n == 1 && dim.h == 1 && dim.c <= npus,
+                    "{argument} {value} has more than a row on an NPU, which is not determined.", "shape",
+                    to_text(dim)))
+    return;
+  if (!call.require(group == 32 || group == 64, "{argument} ({value}) is not determined; {limit}.", "group", group,
+                    "32 and 64 are"))
+    return;
+  if (!call.require(dim.w >= 1 && dim.w % group == 0, "{argument} ({value}) is no multiple of {limit}.", "shape.w",
+                    dim.w, group))
+    return;
+  const int groups = dim.w / group;
+  const Tensor dst = call.local(dst_addr, dim, to), quant = call.local(quant_addr, Dim4{1, dim.c, 1, 2 * groups}, to);
+  const Packing packing{.first = is_nibble(from)};
+  const Tensor src = packed_or_whole(call, "src", src_addr, dim, nullptr, from);
+  // By their own names: each is operands of several commands.
+  Checks check(call.core().memories(), call.op());
+  check.shape("shape", dim).tensor("dst", dst).tensor("src", src).tensor("quant", quant);
+  check.same_npu("src", src_addr, "dst", dst_addr).same_npu("quant", quant_addr, "dst", dst_addr);
+  check.apart("src", src, dst).apart("quant", quant, dst);
+  if (check.violation()) return call.core().fault(ErrorKind::kUsage, *check.violation());
+  const Dim4 in_groups{1, dim.c, groups, group};
+  const Tensor values = call.local(dst_addr, in_groups, Stride4{0, dst.stride.c, group, 1}, to);
+  const auto parameter = [&](int place) {
+    const auto addr = static_cast<local_addr_t>(quant_addr + static_cast<unsigned>(place * size_of(to)));
+    return call.local(addr, in_groups, Stride4{0, quant.stride.c, 2, 0}, to);
+  };
+  call.issue(CastCmd{dst, src, with_packing(Rounding::kHalfToEven, packing)});
+  call.issue(ArithCmd{ArithMode::kSub, values, values, parameter(0)});
+  call.issue(ArithCmd{ArithMode::kMul, values, values, parameter(1)});
 }
 
 void tpu_bdc_int_requant(local_addr_t dst_addr, local_addr_t src_addr, const dim4* shape, int multiplier, char shift,

@@ -93,6 +93,9 @@ void tpu_vsdma_port_initialize(int) { static_cast<void>(Call(Op::tpu_vsdma_port_
 void tpu_vsdma_port_poll(int) { poll_part(Op::tpu_vsdma_port_poll, "VSDMA engine"); }
 void tpu_cdma_nop(int) { static_cast<void>(Call(Op::tpu_cdma_nop)); }
 void tpu_cdma_all_port_nop(void) { static_cast<void>(Call(Op::tpu_cdma_all_port_nop)); }
+// This chip is linked to no other: the first of its group, and nothing leads anywhere.
+int tpu_rank(void) { return static_cast<void>(Call(Op::tpu_rank)), 0; }
+int tpu_cdma_get_port(int, int, int) { return static_cast<void>(Call(Op::tpu_cdma_get_port)), 0; }
 bool tpu_is_cdma_busy(void) { return static_cast<void>(Call(Op::tpu_is_cdma_busy)), false; }
 void tpu_bdc_end(void) { static_cast<void>(Call(Op::tpu_bdc_end)); }
 // Counters of the chip, and a mode in which it would fetch its commands itself (golden bm1690/query: off).

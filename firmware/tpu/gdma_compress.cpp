@@ -96,7 +96,6 @@ void issue_stream(Op op, bool expand, local_addr_t local, const dim4* stride, gl
   const Dtype type = checked_type(call, how.dtype);
   const bool in_own_form = grouped(call.chip(), type);
   const bool apart = call.chip().has(Quirk::kCodesApart);
-  call.require(!apart || !is_float(type), "the compressed form of floats is not determined on this chip.");
   const std::int64_t own = apart ? kWideStep + group_bytes(call.chip(), dim.elements(), type)
                                  : kGroupAlignment + max_group_bytes(dim.elements(), size_of(type));
   const std::int64_t most = in_own_form ? own : stream_bytes(dim, type);

@@ -148,6 +148,7 @@ void fill_system(const Call& call, system_addr_t addr, const scalar_t& value, co
 }
 void copy_block(const Call& call, system_addr_t dst, system_addr_t src, unsigned int count, data_type_t dtype) {
   const Dtype type = call.dtype("dtype", dtype);
+  if (count == 0 && call.op() == Op::tpu_gdma_system_cpy && call.chip().has(Quirk::kEmptyBlocks)) return;
   call.issue(DmaCopyCmd{CopyOrder::kBlock, block(call, dst, count, type), block(call, src, count, type)});
 }
 void fill_block(const Call& call, system_addr_t addr, const scalar_t& value, unsigned int count, data_type_t dtype) {

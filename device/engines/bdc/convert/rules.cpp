@@ -7,6 +7,7 @@
 #include "device/command/instruction_scope.hpp"
 #include "device/command/packing.hpp"
 #include "device/engines/bdc/convert/command.hpp"
+#include "device/isa/op_names.hpp"
 
 namespace softtpu {
 namespace {
@@ -35,8 +36,10 @@ void packed_cast(Checks& check, const CastCmd& cmd, const Packing& packing) {
   if (packing.dst) {
     check.type_in("dst", to, kInts | (chip.has_part(kNibblePacking) ? nibbles : kNoTypes)).type_in("src", from, kInts);
   } else {
-    check.type_in("src", from, kAnyTypes | nibbles);
-    check.type_in("dst", to, kInts | (chip.has_part(kNibblesToFloats) ? kFloats : kNoTypes));
+    const bool in_groups = check.op() == Op::tpu_bdc_f16_group_dequant;
+    check.type_in("src", from, kAnyTypes | nibbles | (in_groups ? types(Dtype::kUint4) : kNoTypes));
+    const bool to_floats = in_groups || chip.has_part(kNibblesToFloats);
+    check.type_in("dst", to, kInts | (to_floats ? kFloats : kNoTypes));
   }
   check.shape("shape", packing.dst ? cmd.src.shape : cmd.dst.shape).lane_tensor("dst", cmd.dst);
   if (!packing.dst) check.advances("dst", cmd.dst);

@@ -130,6 +130,27 @@ inline bool sums_are_unsigned(const Conv2dCmd& cmd) {
   return !is_signed_int(cmd.src.dtype) && !is_signed_int(type_of(cmd.weight));
 }
 
+// dst[0, oc, tap, ic] = the sum, over all windows of src[0, ic] in their order, of the element under that tap times
+// grad[0, oc] at the window's place: the gradient of a convolution's weights (numerics: bm1684x2.md section 3).
+struct WeightGradientCmd {
+  static constexpr CommandTraits kTraits{.is_product = true};
+  Dim2 kernel;
+  Tensor dst, src, grad;
+  double operations() const { return 2.0 * static_cast<double>(dst.shape.elements()) * grad.shape.h * grad.shape.w; }
+  template <class F>
+  void operands(F f) const {
+    f(Access::kRead, "input", Operand(src));
+    f(Access::kRead, "gradient", Operand(grad));
+    f(Access::kWrite, "output", Operand(dst));
+  }
+  template <class F>
+  void numbers(F f) const {
+    f("kernel.h", kernel.h);
+    f("kernel.w", kernel.w);
+  }
+  bool operator==(const WeightGradientCmd&) const = default;
+};
+
 enum class PoolMode : std::uint8_t { kMax, kMin, kAverage, kDepthwise };
 constexpr bool is_sum(PoolMode mode) { return mode == PoolMode::kAverage || mode == PoolMode::kDepthwise; }
 

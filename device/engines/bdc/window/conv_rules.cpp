@@ -1,6 +1,8 @@
 // Rules of convolutions (numerics: bm1684x-matmul-conv-pool.md section 6; golden bm1684x/mm_conv_pool_limits).
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "device/chip/layout.hpp"
 #include "device/chip/rules.hpp"
 #include "device/command/checks.hpp"
@@ -36,8 +38,9 @@ void check_float_types(Checks& check, const Conv2dCmd& cmd) {
   const TypeSet allowed = info(check.op()).types;
   if (contains(allowed, Dtype::kFp8E4M3)) return check_rescaled_types(check, cmd);
   const bool no_halves = check.chip().has(Quirk::kByteAndBf16Products);
-  check.type_in("input", type, no_halves ? types(Dtype::kBfp16) : kFloats)
-      .type_in("output", cmd.dst.dtype, kFp32Only | types(type));
+  const bool bytes = check.op() == Op::tpu_bdc_fp_conv2d && check.chip().has(Quirk::kPlainFp8Conv);
+  check.type_in("input", type, no_halves ? types(Dtype::kBfp16) : kFloats | (bytes ? kFp8s : kNoTypes))
+      .type_in("output", cmd.dst.dtype, kFp32Only | (is_fp8(type) ? kNoTypes : types(type)));
   const bool any = check.chip().has(Quirk::kHalfResultAdd);
   check.require(!cmd.add_old || cmd.dst.dtype == Dtype::kFp32 || any, [&] {
     return fmt::format("result_add needs an fp32 output (output type is {})", to_text(cmd.dst.dtype));
@@ -157,6 +160,22 @@ void rules(Checks& check, const Conv2dCmd& cmd) {
   check_stored(check, "pad", cmd.padding);
   check_places(check, cmd);
   check_raw_zero_points(check, cmd);
+}
+
+// Recorded from the first NPU on (golden bm1684x2/new_other).
+void rules(Checks& check, const WeightGradientCmd& cmd) {
+  const bool wide = check.op() == Op::tpu_bdc_fp_conv_bw;
+  check.type("output", cmd.dst.dtype).type_in("input", cmd.src.dtype, wide ? kFloats : kHalves);
+  check.shape("input_shape", cmd.src.shape).shape("output_shape", cmd.grad.shape).shape("kernel", cmd.dst.shape);
+  const Dim2 windows{cmd.src.shape.h - cmd.kernel.h + 1, cmd.src.shape.w - cmd.kernel.w + 1};
+  check.require(windows == Dim2{cmd.grad.shape.h, cmd.grad.shape.w}, [&] {
+    return fmt::format("the input has {} x {} windows, the gradient of the output {} x {} elements", windows.h,
+                       windows.w, cmd.grad.shape.h, cmd.grad.shape.w);
+  });
+  for (const auto& [name, tensor] :
+       {std::pair{"input", &cmd.src}, std::pair{"gradient", &cmd.grad}, std::pair{"output", &cmd.dst}})
+    check.tensor(name, *tensor).on_first_npu(name, tensor->addr);
+  check.apart("input", cmd.src, cmd.dst).apart("gradient", cmd.grad, cmd.dst);
 }
 
 }  // namespace softtpu

@@ -37,7 +37,10 @@ void check_integer_sums(Checks& check, const PoolCmd& cmd) {
   const bool wide = check.chip().has(Quirk::kWideByteSums);
   const bool any_sign =
       !check.chip().has(Quirk::kSignedBias) || check.op() == Op::tpu_bdc_int8_pc_pad_depthwise_for_deconv2d;
-  if (cmd.bias) check.type_in("bias", cmd.bias_type, any_sign ? kInts16 | kInts32 : types(Dtype::kInt32));
+  // One that is named int16 has 32 bits all the same.
+  const bool named = check.op() == Op::tpu_bdc_int8_depthwise2d;
+  const TypeSet with_sign = types(Dtype::kInt32) | (named ? types(Dtype::kInt16) : kNoTypes);
+  if (cmd.bias) check.type_in("bias", cmd.bias_type, any_sign ? kInts16 | kInts32 : with_sign);
   if (cmd.requant) return check_sum_end(check, {cmd.dst.dtype, cmd.requant, true, cmd.relu, false});
   check.require(!cmd.relu || cmd.dst.dtype == Dtype::kUint8 || (wide && cmd.dst.dtype == Dtype::kUint16), [&] {
     return fmt::format("result_relu needs a uint8 output (output type is {})", to_text(cmd.dst.dtype));

@@ -97,9 +97,9 @@ void move_units(const Memories& mem, const DmaCompressCmd& cmd) {
 void move_grouped_stream(const Memories& mem, const DmaCompressCmd& cmd) {
   const PlainRow row(mem, cmd.plain);
   const std::int64_t count = cmd.plain.shape.elements();
-  const GroupFormat format{cmd.plain.dtype, cmd.rule};
+  const GroupFormat format = stream_format(mem.chip(), cmd);
   std::uint8_t* packed = TensorView(mem, cmd.packed).byte_at(0, 0, 0, 0, 1);
-  const StreamPlaces places(mem.chip(), count);
+  const StreamPlaces places(mem.chip(), count, format);
   std::uint8_t* map = packed + places.map;
   std::uint8_t* codes = packed + places.codes;
   Bytes elements(static_cast<std::size_t>(count * size_of(cmd.plain.dtype)));

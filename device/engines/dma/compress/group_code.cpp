@@ -226,16 +226,19 @@ void join(const Group& symbols, const Group& rest, std::int64_t count, const Gro
 
 GroupCode encode_groups(const std::uint8_t* elements, std::int64_t count, const GroupFormat& format) {
   GroupCode code;
-  code.map.resize(static_cast<std::size_t>(group_map_bytes(count)));
-  const int size = size_of(format.type);
-  const bool floats = size == 2 && is_float(format.type);
+  const int size = size_of(format.type), each = format.zeros_in_map ? 2 : 1;
+  code.map.resize(static_cast<std::size_t>(group_map_bytes(count, each)));
+  const bool counts_zeros = size == 2 && is_float(format.type) && !format.zeros_in_map;
   BitWriter out;
   for (std::int64_t group = 0; group < groups_of(count); ++group) {
     const std::int64_t first = group * kGroupElements;
     const Split parts = split(elements + first * size, count - first, format);
-    const std::uint8_t map = choose(parts.coded, floats);
-    code.map[static_cast<std::size_t>(group)] = map;
-    put_symbols(out, parts.coded, map, floats);
+    const std::uint8_t map = choose(parts.coded, counts_zeros);
+    std::uint8_t* const place = code.map.data() + group * each;
+    place[0] = map;
+    if (format.zeros_in_map)
+      place[1] = static_cast<std::uint8_t>(std::count(parts.coded.begin(), parts.coded.end(), std::uint8_t{0}));
+    put_symbols(out, parts.coded, map, counts_zeros);
     if (size == 1) continue;
     for (std::size_t i = 0; i < parts.rest.size(); ++i) {
       if (keeps_rest(i, parts.coded[i], count - first, format)) out.put(parts.rest[i], 8);
@@ -247,12 +250,12 @@ GroupCode encode_groups(const std::uint8_t* elements, std::int64_t count, const 
 
 std::optional<std::int64_t> decode_groups(const std::uint8_t* map, const std::uint8_t* codes, std::int64_t room,
                                           std::int64_t count, const GroupFormat& format, std::uint8_t* elements) {
-  const int size = size_of(format.type);
-  const bool floats = size == 2 && is_float(format.type);
+  const int size = size_of(format.type), each = format.zeros_in_map ? 2 : 1;
+  const bool counts_zeros = size == 2 && is_float(format.type) && !format.zeros_in_map;
   BitReader in(codes, room);
   for (std::int64_t group = 0; group < groups_of(count); ++group) {
     Group symbols{}, rest{};
-    if (!get_symbols(in, symbols, map[group], floats)) return std::nullopt;
+    if (!get_symbols(in, symbols, map[group * each], counts_zeros)) return std::nullopt;
     const std::int64_t first = group * kGroupElements;
     for (std::size_t i = 0; size == 2 && i < rest.size(); ++i) {
       if (keeps_rest(i, symbols[i], count - first, format)) rest[i] = static_cast<std::uint8_t>(in.get(8));

@@ -14,10 +14,12 @@ namespace softtpu {
 struct GroupFormat {
   Dtype type = Dtype::kInt8;  // of 8 or 16 bits
   PackingRule rule;
+  // The map has a second byte for each group, with the number of zero symbols of floats. Else it stands in the codes.
+  bool zeros_in_map = false;
 };
 
 struct GroupCode {
-  std::vector<std::uint8_t> map;    // a byte for each group, in whole steps of 16
+  std::vector<std::uint8_t> map;    // a byte for each group, or two, in whole steps of 16
   std::vector<std::uint8_t> codes;  // in whole steps of 16
 };
 

@@ -59,11 +59,11 @@ void check_units(Checks& check, const DmaCompressCmd& cmd) {
 // What the chip's own form holds is taken as it is; a map and codes that do not belong together are refused.
 void check_grouped_stream(Checks& check, const DmaCompressCmd& cmd) {
   const std::int64_t count = cmd.plain.shape.elements();
-  const StreamPlaces places(check.chip(), count);
+  const GroupFormat format = stream_format(check.chip(), cmd);
+  const StreamPlaces places(check.chip(), count, format);
   const std::uint8_t* packed = TensorView(check.memories(), cmd.packed).byte_at(0, 0, 0, 0, 1);
   std::vector<std::uint8_t> elements(static_cast<std::size_t>(count * size_of(cmd.plain.dtype)));
   const std::int64_t room = stream_codes(cmd, packed, places);
-  const GroupFormat format{cmd.plain.dtype, cmd.rule};
   const auto used = decode_groups(packed + places.map, packed + places.codes, room, count, format, elements.data());
   check.require(used.has_value(), [&] { return fmt::format("the stream at src 0x{:x} is damaged", cmd.packed.addr); });
 }

@@ -14,11 +14,15 @@
 
 namespace softtpu {
 
+inline GroupFormat stream_format(const Chip& chip, const DmaCompressCmd& cmd) {
+  return {cmd.plain.dtype, cmd.rule, is_float(cmd.plain.dtype) && chip.has(Quirk::kCodesApart)};
+}
+
 struct StreamPlaces {
-  StreamPlaces(const Chip& chip, std::int64_t count)
+  StreamPlaces(const Chip& chip, std::int64_t count, const GroupFormat& format)
       : step(chip.has(Quirk::kCodesApart) ? kWideStep : kGroupAlignment),
         map(step),
-        codes(map + filled(groups_of(count))) {}
+        codes(map + filled(groups_of(count) * (format.zeros_in_map ? 2 : 1))) {}
   std::int64_t filled(std::int64_t bytes) const { return (bytes + step - 1) / step * step; }
 
   static constexpr std::int64_t kWideStep = 128;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "device/chip/rules.hpp"
 #include "device/command/checks.hpp"
 #include "device/command/functions.hpp"
 #include "device/engines/dma/select/command.hpp"
@@ -80,7 +81,9 @@ void rules(Checks& check, const DmaMaskSelectCmd& cmd) {
 }
 
 void rules(Checks& check, const DmaNonzeroCmd& cmd) {
-  check.type("src", cmd.src.dtype).shape("shape", cmd.src.shape).tensor("src", cmd.src);
+  const bool floats = check.chip().has(Quirk::kNonzeroFloats);
+  check.type_in("src", cmd.src.dtype, info(check.op()).types & (floats ? kAnyTypes : kInts));
+  check.shape("shape", cmd.src.shape).tensor("src", cmd.src);
   check_results(check, cmd.dst, cmd.src);
 }
 
