@@ -75,7 +75,8 @@ CHIPS = {
     "bm1688": {"folders": ("bm1688", "cv186x"), "start": {
         **START,
         "launch_us": (60, .4, None), "gdma_start_us": (.3, .5, None), "load_gbps": (19, .1, None), "store_gbps": (17, .3, None),
-        "copy_gbps": (12, .3, None), "io_gbps": (12, .3, None), "fill_gbps": (24, 0, "guess"), "conv_factor": (1, .3, None),
+        "copy_gbps": (12, .3, None), "io_gbps": (12, .3, None), "fill_gbps": (24, 0, "guess"),
+        "conv_factor": (2, .1, None),  # the 32 bytes of a step are two rows of an EU
         "product_row_cycles": (1, .02, None),  # its three rows are 48 bytes, which local memory moves in a cycle
         "line_bytes": (16, 0, "fitted"), "piece_us": (1e-9, 0, "guess")}},  # lines of 16 bytes leave no cost of runs beside them
     # What issuing is part of on the control processor starts as on the newer chips.
