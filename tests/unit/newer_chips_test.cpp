@@ -816,5 +816,95 @@ TEST(NewerChips, RefuseTheWidthOfATypeThatTheyLack) {
   EXPECT_THAT(device.run([] { tpu_data_type_bits(DT_FP20); }).text, testing::HasSubstr("fp20"));
 }
 
+// Two groups of 32 bytes, and of 4-bit numbers, in each of two channels; the difference is rounded before the product.
+TEST(NewerChips, DequantiseInGroups) {
+  constexpr std::uint32_t kBf16One = 0x3F80, kBf16Two = 0x4000, kBf16Half = 0x3F00;
+  constexpr auto kUint4 = static_cast<data_type_t>(12);
+  for (const auto& [chip, bf16] :
+       {std::pair{"bm1684x2", static_cast<data_type_t>(23)}, std::pair{"cv184x", DT_BFP16}}) {
+    TestDevice device(chip);
+    const dim4 shape{1, 2, 1, 64};
+    for (int npu : {0, 1}) {
+      auto* quant = device.local<std::uint16_t>(npu, kBank);
+      quant[0] = kBf16One;
+      quant[1] = kBf16Two;
+      quant[2] = 0x3B80;  // 1 / 256: lost beside 255
+      quant[3] = kBf16Half;
+      for (int i = 0; i < 64; ++i) device.local<std::uint8_t>(npu, 0)[i] = static_cast<std::uint8_t>(i < 32 ? 5 : 255);
+    }
+    const auto dequantise = [&](data_type_t from, const dim4& of, int group) {
+      return device.run([&] { tpu_bdc_f16_group_dequant(2 * kBank, 0, kBank, &of, from, bf16, group); });
+    };
+    const auto outcome = dequantise(DT_UINT8, shape, 32);
+    ASSERT_TRUE(outcome.ok) << outcome.text;
+    for (int npu : {0, 1}) {
+      EXPECT_EQ(device.local<std::uint16_t>(npu, 2 * kBank)[31], 0x4100);  // 8
+      EXPECT_EQ(device.local<std::uint16_t>(npu, 2 * kBank)[32], 0x42FF);  // 127.5
+    }
+    *device.local<std::uint8_t>(0, 0) = 0x31;
+    ASSERT_TRUE(dequantise(kUint4, shape, 64).ok);
+    EXPECT_EQ(device.local<std::uint16_t>(0, 2 * kBank)[0], 0);       // 1 - 1
+    EXPECT_EQ(device.local<std::uint16_t>(0, 2 * kBank)[1], 0x4080);  // (3 - 1) * 2
+    EXPECT_THAT(dequantise(DT_INT8, shape, 32).text, testing::HasSubstr("src_dtype (int8) is not determined"));
+    EXPECT_THAT(dequantise(DT_UINT8, shape, 16).text, testing::HasSubstr("group (16) is not determined"));
+    EXPECT_THAT(dequantise(DT_UINT8, dim4{2, 2, 1, 64}, 32).text, testing::HasSubstr("is not determined"));
+    EXPECT_THAT(dequantise(DT_UINT8, dim4{1, 2, 1, 48}, 32).text, testing::HasSubstr("shape.w (48) is no multiple"));
+  }
+}
+
+// A 3 x 3 input of 1 ... 9 under a 2 x 2 kernel, and a gradient of the output that takes the first place, and twice the
+// last one.
+TEST(NewerChips, GradientsOfConvolutionWeights) {
+  TestDevice device("bm1684x2");
+  for (int i = 0; i < 9; ++i) device.local<float>(0, 0)[i] = static_cast<float>(i + 1);
+  device.local<float>(0, kBank)[0] = 1;
+  device.local<float>(0, kBank)[3] = 2;
+  const dim4 input{1, 1, 3, 3}, output{1, 1, 2, 2};
+  const dim2 kernel{2, 2}, one{1, 1}, none{0, 0};
+  const padding_t no_padding{0, 0, 0, 0};
+  const auto gradient = [&](const dim2& stride, data_type_t type, const dim4& of) {
+    return device.run([&] {
+      tpu_bdc_fp_conv_bw(2 * kBank, 0, kBank, &input, nullptr, &of, &kernel, &no_padding, &stride, &one, DT_FP32, type,
+                         false);
+    });
+  };
+  const auto outcome = gradient(one, DT_FP32, output);
+  ASSERT_TRUE(outcome.ok) << outcome.text;
+  const float* taps = device.local<float>(0, 2 * kBank);
+  EXPECT_EQ((std::array{taps[0], taps[1], taps[2], taps[3]}), (std::array{11.0F, 14.0F, 20.0F, 23.0F}));
+  EXPECT_THAT(gradient(kernel, DT_FP32, output).text, testing::HasSubstr("stride other than what is recorded"));
+  EXPECT_THAT(gradient(one, DT_INT8, output).text, testing::HasSubstr("input type is int8"));
+  EXPECT_THAT(gradient(one, DT_FP32, dim4{1, 1, 2, 1}).text, testing::HasSubstr("the input has 2 x 2 windows"));
+  const auto backward = [&](data_type_t type, int mode) {
+    return device.run([&] {
+      tpu_bdc_fp_conv2d_backward(2 * kBank, 0, kBank, 0, &input, &output, &kernel, &none, &no_padding, &one, &one,
+                                 nullptr, 1, 0, mode, type, DT_FP32);
+    });
+  };
+  EXPECT_THAT(backward(DT_FP32, 0).text, testing::HasSubstr("input type is fp32"));
+  EXPECT_THAT(backward(kFp16OfX2, 1).text, testing::HasSubstr("is not determined"));
+  std::memset(device.local<float>(0, 2 * kBank), 0xA5, 512);
+  for (int i = 0; i < 9; ++i) device.local<std::uint16_t>(0, 0)[i] = kHalfOne;
+  for (int i = 0; i < 4; ++i) device.local<std::uint16_t>(0, kBank)[i] = kHalfOne;
+  ASSERT_TRUE(backward(kFp16OfX2, 0).ok);
+  EXPECT_EQ(taps[0], 4.0F);
+  EXPECT_EQ(taps[16], 4.0F);
+  EXPECT_EQ(std::bit_cast<std::uint32_t>(taps[1]), 0xA5A5A5A5U);
+}
+
+TEST(NewerChips, TakeWhatOthersRefuseOnBm1684x2) {
+  for (const char* chip : {"bm1684x2", "bm1690"}) {
+    TestDevice device(chip);
+    const bool takes = device.chip().name == "bm1684x2";
+    EXPECT_EQ(device.run([&] { tpu_gdma_system_cpy(0x1000000000, 0x1000000000, 0, DT_FP32); }).ok, takes);
+    const auto named = device.run([&] {
+      EXPECT_EQ(tpu_rank(), 0);
+      if (!takes) return;
+      EXPECT_EQ(tpu_cdma_get_port(0, 1, 0), 0);
+    });
+    EXPECT_TRUE(named.ok) << named.text;
+  }
+}
+
 }  // namespace
 }  // namespace softtpu::newer_chips_test

@@ -1,6 +1,7 @@
 // The chip's own compressed form: groups by hand, the way back for every type, bias and guard, sizes, damaged codes.
 #include "device/engines/dma/compress/group_code.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <random>
 
@@ -88,6 +89,22 @@ TEST(GroupCode, FloatsKeepNothingBesideAZeroExponent) {
   EXPECT_EQ(back(0x81F3, true), 0);
   EXPECT_EQ(back(0x007F, false), 0x007F);
   EXPECT_EQ(back(0x0401, true), 0x0401);
+}
+
+// Each group has its number of zero symbols beside the map's byte, what fills the last one up counted (recorded:
+// new_compress/normal/f16/029 of BM1684X2).
+TEST(GroupCode, CountsZerosInTheMapWhereTheChipDoes) {
+  Bytes elements(2 * 24, 0x5D);
+  const GroupFormat format{Dtype::kFp16, {0, 0, true}, true};
+  const GroupCode code = encode_groups(elements.data(), 24, format);
+  EXPECT_EQ(head(code.map, 5), (Bytes{0xE0, 0, 0xE0, 8, 0}));
+  EXPECT_EQ(code.codes.size(), 64U);
+  std::fill(elements.begin(), elements.end(), std::uint8_t{0});
+  const GroupCode zeros = encode_groups(elements.data(), 24, format);
+  EXPECT_EQ(head(zeros.map, 4), (Bytes{0, 16, 0, 16}));
+  Bytes copy(elements.size(), 1);
+  ASSERT_EQ(decode_groups(zeros.map.data(), zeros.codes.data(), 16, 24, format, copy.data()), 16);
+  EXPECT_EQ(copy, elements);
 }
 
 TEST(GroupCode, ComesBackForEveryTypeBiasAndGuard) {
