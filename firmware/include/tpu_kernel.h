@@ -362,8 +362,7 @@ int tpu_max_core_num(void);
 int tpu_chip_id(void);
 /** Number of chips of the launch. */
 int tpu_chip_num(void);
-/** Number of this chip in its group.
- * BM1684X has no links to other chips: the call is refused. */
+/** Number of this chip in its group. */
 int tpu_rank(void);
 /** Chip numbers of the group by rank.
  * BM1684X has no links to other chips: the call is refused. */

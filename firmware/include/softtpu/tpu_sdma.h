@@ -162,7 +162,7 @@ void tpu_cdma_poll(void);
  * BM1684X has no CDMA engine: the call is refused. */
 void tpu_cdma_port_poll(int port);
 /** Port that leads from this chip to another.
- * BM1684X has no CDMA engine: the call is refused. */
+ * BM1684X has no ports of CDMA: the call is refused. */
 int tpu_cdma_get_port(int self, int peer, int direction);
 /** Sends a tensor to another chip.
  * BM1684X has no CDMA engine: the call is refused. */
