@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""Writes docs/pass-counts.md: how the recorded cases of today's chips that vary every argument pass, family by family.
+
+Replays the corpora of CORPORA in the ways of WAYS, which have to count the same in each family; a way that does not is named, and nothing
+is written. (ctest golden_complete_CORPUS_WAY replays them with every kind of loops.) With --check nothing is written either: the exit status
+is 1 when the page is not what the replays say."""
+import argparse
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs/pass-counts.md"
+CORPORA = ("bm1684x-1.30-varied", "bm1688-varied", "bm1690-varied")
+DIRECT, THROUGH = ["replay_direct", "-n", "0"], ["softtpu", "golden", "--failures", "0"]
+WAYS = {"best loops on a core in one process": (DIRECT, {}), "plain loops there": (DIRECT, {"SOFTTPU_KERNELS": "plain"}),
+        "through libbmlib, a device and the replay kernel with all checks": (THROUGH, {"SOFTTPU_CHECK": "all"})}
+COLUMNS = {"passed": "equal", "failed": "different", "skipped": "deviations", "refused for operands on different start NPUs": "on different start NPUs",
+           "known to differ": "not determined"}
+
+
+def counts(build, folder, command, environment):
+    """Family -> its count in each column."""
+    run = subprocess.run([build / "bin" / command[0], *command[1:], folder], env={**os.environ, **environment}, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    if run.returncode not in (0, 1):
+        sys.exit(f"{command[0]} ended with status {run.returncode}")
+    found = {}
+    for family, text in re.findall(r"^\w+ +(\w+) +(\d+ passed, .*)$", run.stdout, re.M):
+        of = {what: int(number) for number, what in re.findall(r"(\d+) ([^,]+)", text)}
+        found[family] = [of.get(what, 0) for what in COLUMNS]
+    return found
+
+
+def page_text(of_corpora):
+    lines = ["# Recorded cases of today's chips, family by family", "",
+             "Written by `scripts/pass_counts.py`, which replays the corpora in which every argument varies by itself. Each of these ways gives these counts: "
+             + "; ".join(WAYS) + ".", "",
+             "Deviations are those of [deviations.md](deviations.md); `softtpu golden --skipped` lists them with their reasons, and those of the last two columns, too.", ""]
+    for corpus, families in of_corpora.items():
+        total = [sum(column) for column in zip(*families.values())]
+        lines += [f"## {corpus}", "", f"| family | {' | '.join(COLUMNS.values())} |", "|---|" + "---:|" * len(COLUMNS)]
+        lines += [f"| {family} | {' | '.join(map(str, row))} |" for family, row in [*sorted(families.items()), ("all", total)]] + [""]
+    return "\n".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/dev")
+    parser.add_argument("--golden", type=pathlib.Path, default=ROOT.parent / "shared/golden", help="the complete corpora")
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    of_corpora, wrong = {}, 0
+    for corpus in CORPORA:
+        for way, (command, environment) in WAYS.items():
+            found = counts(options.build, options.golden / corpus, command, environment)
+            print(f"{corpus}, {way}: {sum(row[0] for row in found.values())} equal, {sum(row[1] for row in found.values())} different", flush=True)
+            if found != of_corpora.setdefault(corpus, found) or not found:
+                wrong += 1
+                print(f"{corpus}: {way} counts otherwise than {next(iter(WAYS))}")
+    text = page_text(of_corpora)
+    if wrong or any(row[1] for families in of_corpora.values() for row in families.values()):
+        return 1
+    if not options.check:
+        PAGE.write_text(text)
+    elif PAGE.read_text() != text:
+        print(f"{PAGE.name} is not what the replays say; run scripts/pass_counts.py")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
