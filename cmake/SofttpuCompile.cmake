@@ -76,11 +76,15 @@ endfunction()
 
 # Several files of a target at once: what they share is read, and made from templates, once. A build from nothing takes a third less, one
 # after a change to a file a little more. Names of anonymous namespaces
-# meet then: no two files of a target have the same. Of the tests only unit_tests, whose files have a namespace each.
+# meet then: no two files of a target have the same. Tests ask for it by softtpu_unity(target).
 if(SOFTTPU_UNITY)
   set(CMAKE_UNITY_BUILD ON)
   set(CMAKE_UNITY_BUILD_BATCH_SIZE 6)
 endif()
+
+function(softtpu_unity target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${SOFTTPU_UNITY} UNITY_BUILD_BATCH_SIZE 8)
+endfunction()
 
 # softtpu_cold(FILE...): less optimisation for files that run once in a process, or to write a report. A fifth less to compile.
 function(softtpu_cold)

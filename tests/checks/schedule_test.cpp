@@ -9,7 +9,7 @@
 namespace softtpu {
 namespace {
 
-const dim4 kShape = {1, 64, 1, 16};
+const dim4 kRow = {1, 64, 1, 16};
 
 // The order in which commands were executed.
 struct Recorder : Observer {
@@ -35,8 +35,8 @@ class ScheduleOrder : public ::testing::Test {
   std::shared_ptr<Recorder> recorder_ = std::make_shared<Recorder>();
 };
 
-void load(std::uint32_t to, std::uint64_t from) { tpu_gdma_cpy_S2L(to, from, &kShape, nullptr, nullptr, DT_FP32); }
-void add(std::uint32_t to) { tpu_bdc_fp_add(to, 0, 0, &kShape, nullptr, nullptr, nullptr, DT_FP32); }
+void load(std::uint32_t to, std::uint64_t from) { tpu_gdma_cpy_S2L(to, from, &kRow, nullptr, nullptr, DT_FP32); }
+void add(std::uint32_t to) { tpu_bdc_fp_add(to, 0, 0, &kRow, nullptr, nullptr, nullptr, DT_FP32); }
 
 TEST_F(ScheduleOrder, LatePutsTheFirstEngineLast) {
   const auto kernel = [this] {
@@ -107,7 +107,7 @@ TEST_F(ScheduleOrder, ChangesWhatARaceComputes) {
   float* input = device_.global<float>(device_.scratch());
   for (int i = 0; i < 1024; ++i) input[i] = 3.0F;
   const auto kernel = [this] {
-    tpu_bdc_set_C(0, scalar_t{.f32 = 1.0F}, &kShape, nullptr, DT_FP32);
+    tpu_bdc_set_C(0, scalar_t{.f32 = 1.0F}, &kRow, nullptr, DT_FP32);
     tpu_parallel_start();
     load(0, device_.scratch());
     add(0x8000);

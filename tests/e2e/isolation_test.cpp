@@ -220,11 +220,11 @@ TEST_P(Isolation, AKernelThatNeverComesBackIsEndedAfterASecond) {
   for (const auto& [kernel, text] : kinds) {
     const auto start = Clock::now();
     const auto done = attacker.launch(kernel);
-    const double milliseconds = milliseconds_since(start);
+    const double waited = milliseconds_since(start);
     ASSERT_FALSE(done) << kernel;
     EXPECT_THAT(done.error().text, HasSubstr(text)) << kernel;
-    EXPECT_LT(milliseconds, 10000) << kernel;  // and not 30 seconds
-    std::printf("| %s | ended after %.0f ms |\n", kernel, milliseconds);
+    EXPECT_LT(waited, 10000) << kernel;  // and not 30 seconds
+    std::printf("| %s | ended after %.0f ms |\n", kernel, waited);
     EXPECT_TRUE(witness.works());
   }
 }

@@ -29,11 +29,11 @@ using testing::HasSubstr;
 
 constexpr double kRestartMs = 100;
 // Source lines come in time unless the machine is overloaded; then the report has the places in the module instead.
-const char kLine[] = "\n     write_word (fault_kernels.c:";
+const char kWriteLine[] = "\n     write_word (fault_kernels.c:";
 const char kPlace[] = "\n     e2e_fault_kernels.so+0x";
 
 bool has_lines(const std::string& report) {
-  const bool lines = report.find(kLine) != std::string::npos;
+  const bool lines = report.find(kWriteLine) != std::string::npos;
   EXPECT_TRUE(lines || report.find(kPlace) != std::string::npos) << report;
   return lines;
 }

@@ -20,12 +20,12 @@
 #include "runtime/transport/rpc_client.hpp"
 #include "runtime/transport/socket.hpp"
 #include "tests/e2e/processes.hpp"
+#include "tests/stress/client.hpp"
 
 namespace softtpu::stress {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
 
 // The goal of one client's wait beside another that does its worst.
 constexpr double kGoal99Ms = 5, kGoalMostMs = 50;
@@ -37,10 +37,6 @@ constexpr double kBusyFactor = 3;
 // for that makes such launches rare. Below this, a ratio of waits says nothing.
 constexpr double kLeast99Ms = 1;
 constexpr std::uint64_t kMiB = 1 << 20;
-
-double ms_since(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
 
 UniqueFd open_file(const std::string& path) { return UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC)); }
 

@@ -16,14 +16,8 @@
 namespace softtpu::stress {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr const char* kFigures = "figures: %llu launches, median %lf ms, mean %lf ms, longest %lf ms";
 constexpr unsigned kMostWords = 64 << 10;
-
-double ms_since(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
 
 // One thread's handle, memories and waits.
 class Worker {

@@ -1,6 +1,7 @@
 // One client process of the stress program: threads that copy, launch, check and measure how long they wait.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -17,5 +18,10 @@ int run_client(int threads, double seconds, unsigned seed);
 bool find_figures(const std::string& output, ClientFigures& figures);
 
 double median(std::vector<double> values);
+
+using Clock = std::chrono::steady_clock;
+inline double ms_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
 
 }  // namespace softtpu::stress

@@ -18,7 +18,7 @@
 namespace softtpu::stress {
 namespace {
 
-constexpr std::uint64_t kMostGrowthKib = 1024;
+constexpr std::uint64_t kMostKibOfLaunches = 1024;
 constexpr std::chrono::milliseconds kSettles{500};
 
 class Growth {
@@ -103,7 +103,7 @@ class Growth {
                to_text(after));
     bool good = after.descriptors <= before.descriptors || fail("descriptors are flat");
     // A sanitizer keeps books of its own about memory.
-    if (!e2e::kSanitized && after.private_kib > before.private_kib + kMostGrowthKib) good = fail("memory is flat");
+    if (!e2e::kSanitized && after.private_kib > before.private_kib + kMostKibOfLaunches) good = fail("memory is flat");
     return good;
   }
 
