@@ -88,8 +88,9 @@ void require_room(const Chip& chip, const Command& command) {
           for_each_operand(cmd, [&](Access, const char*, const Operand& operand) { room.take(operand); });
           for_each_operand(cmd, [&](Access access, const char* name, const Operand& operand) {
             const auto* source = std::get_if<Tensor>(&operand);
-            if (access != Access::kRead || source == nullptr || !is_overwritten(chip, cmd.dst, *source)) return;
-            if (source->addr == cmd.dst.addr && rises_from(chip, *source, cmd.dst)) return;
+            if (access != Access::kRead || source == nullptr || !overwrites(chip, cmd, *source)) return;
+            if (second_result(cmd) == nullptr && source->addr == cmd.dst.addr && rises_from(chip, *source, cmd.dst))
+              return;
             std::uint64_t at = 0;
             if (!room.find(*source, at))
               throw Refusal(

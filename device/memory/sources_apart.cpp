@@ -69,7 +69,10 @@ bool RoomApart::find(const Tensor& source, std::uint64_t& address) {
   return false;
 }
 
-SourcesApart::SourcesApart(Memories& mem, const Tensor& dst) : mem_(mem), dst_(dst), room_(mem.chip(), dst) {}
+SourcesApart::SourcesApart(Memories& mem, const Tensor& dst, const Tensor* second)
+    : mem_(mem), dst_(dst), second_(second != nullptr ? std::optional(*second) : std::nullopt), room_(mem.chip(), dst) {
+  if (second_) room_.take(*second_);
+}
 
 SourcesApart::~SourcesApart() {
   for (const auto& [place, bytes] : kept_) std::memcpy(place, bytes.data(), bytes.size());
@@ -78,7 +81,8 @@ SourcesApart::~SourcesApart() {
 void SourcesApart::move(Tensor& source) {
   const Chip& chip = mem_.chip();
   std::uint64_t address = 0;
-  if (!is_overwritten(chip, dst_, source) || !room_.find(source, address)) return;
+  const bool is_kept = !is_overwritten(chip, dst_, source) && !(second_ && is_overwritten(chip, *second_, source));
+  if (is_kept || !room_.find(source, address)) return;
   const auto bytes = static_cast<std::size_t>(span_bytes(chip, source));
   LaneSlice lanes{0, std::min(dst_.shape.c, chip.npu_num)};
   if (lane_slice != nullptr) lanes = *lane_slice;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -17,6 +18,21 @@ bool is_overwritten(const Chip& chip, const Tensor& dst, const Tensor& source);
 inline bool is_overwritten(const Chip& chip, const Tensor& dst, const Operand& source) {
   const auto* tensor = std::get_if<Tensor>(&source);
   return tensor != nullptr && is_overwritten(chip, dst, *tensor);
+}
+
+// The second result of a command that has two; nullptr: it has one.
+template <class Cmd>
+const Tensor* second_result(const Cmd& cmd) {
+  if constexpr (requires { cmd.winner; }) {
+    if (cmd.winner) return &*cmd.winner;
+  }
+  return nullptr;
+}
+// Whether one of the command's results may overwrite what is still to be read of `source`.
+template <class Cmd, class Source>
+bool overwrites(const Chip& chip, const Cmd& cmd, const Source& source) {
+  const Tensor* second = second_result(cmd);
+  return is_overwritten(chip, cmd.dst, source) || (second != nullptr && is_overwritten(chip, *second, source));
 }
 
 // Where operands that a result overwrites may be read from instead: offsets in the NPUs' memories that neither the
@@ -41,7 +57,7 @@ class RoomApart {
 // again.
 class SourcesApart {
  public:
-  SourcesApart(Memories& mem, const Tensor& dst);
+  SourcesApart(Memories& mem, const Tensor& dst, const Tensor* second = nullptr);
   ~SourcesApart();
   SourcesApart(const SourcesApart&) = delete;
   SourcesApart& operator=(const SourcesApart&) = delete;
@@ -56,6 +72,7 @@ class SourcesApart {
  private:
   Memories& mem_;
   const Tensor dst_;
+  const std::optional<Tensor> second_;
   RoomApart room_;
   std::vector<std::pair<std::uint8_t*, std::vector<std::uint8_t>>> kept_;
 };
@@ -63,9 +80,9 @@ class SourcesApart {
 // carry_out(command), with sources that the result does not overwrite. `sources` are the command's members.
 template <class Cmd, class CarryOut, class... Sources>
 void with_sources_apart(Memories& mem, const Cmd& cmd, const CarryOut& carry_out, Sources... sources) {
-  if (!(is_overwritten(mem.chip(), cmd.dst, cmd.*sources) || ...)) return carry_out(cmd);
+  if (!(overwrites(mem.chip(), cmd, cmd.*sources) || ...)) return carry_out(cmd);
   Cmd apart = cmd;
-  SourcesApart moved(mem, cmd.dst);
+  SourcesApart moved(mem, cmd.dst, second_result(cmd));
   (moved.room().take(cmd.*sources), ...);
   (moved.move(apart.*sources), ...);
   carry_out(std::as_const(apart));

@@ -2,6 +2,7 @@
 // (golden-bmodel bm1684x/instr_2 ar/0039, ar/0240, ar/0306).
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -101,6 +102,27 @@ TEST_P(OverlappingSources, AreReadBeforeTheResultIsWritten) {
         expect(dst, other, source, [](std::uint16_t x, std::uint16_t y) { return static_cast<std::uint16_t>(x + y); });
     execute(*memories_, IntArithCmd{IntMode::kAdd, dst, other, source, Scalar{0, Dtype::kInt8}, {}, false});
     EXPECT_TRUE(bytes() == sums);
+  }
+}
+
+// A comparison that decides two results: either may lie upon what it compares or chooses from.
+TEST_P(OverlappingSources, AreReadBeforeASecondResultIsWritten) {
+  const Dim4 shape{2, 70, 5, 9};
+  const Stride4 aligned{128, 64, 9, 1};
+  const Tensor a = tensor(0x400, shape, aligned, Dtype::kUint16), b = tensor(0x1000, shape, aligned, Dtype::kUint16);
+  const auto greater = [](std::uint16_t x, std::uint16_t y) { return std::max(x, y); };
+  for (const std::uint64_t at : {0x440U, 0x3C0U, 0x1040U}) {
+    SCOPED_TRACE(at);
+    const Tensor winner = tensor(at, shape, aligned, Dtype::kUint16);
+    const Tensor dst = tensor(0x2000, shape, aligned, Dtype::kUint16);
+    // What is chosen is what is compared, so that both results are the same.
+    std::vector<std::uint8_t> wanted = expect(winner, a, b, greater);
+    const std::vector<std::uint8_t> second = expect(dst, a, b, greater), before = bytes();
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      if (second[i] != before[i]) wanted[i] = second[i];
+    }
+    execute(*memories_, SelectCmd{Compare::kGreater, dst, winner, a, b, a, b});
+    EXPECT_TRUE(bytes() == wanted);
   }
 }
 
