@@ -203,7 +203,7 @@ class Reader {
     if (operations.size() != 1) {
       const std::size_t count = operations.size();
       return leave_out(count == 0 ? ": the file does not say which layer"
-                                  : fmt::format(": {} layers, whose operands are not told apart", count));
+                                  : fmt::format(": {} layers, whose operands are not decoded", count));
     }
     const fbs::CpuParam& operation = *operations[0];
     if (operation.is_custom() != 0) return leave_out(": what a library of custom layers exports is not published");

@@ -109,7 +109,7 @@ void CoreChild::wake() {
   if (pid() <= 0) return;
   log_warning(fmt::format("core {} {}; {}.", index(),
                           is_stopped() ? "was stopped while it had nothing to do" : "does not begin with its work",
-                          woken_ ? "a new one takes its place" : "it is told to go on"));
+                          woken_ ? "a new one takes its place" : "it is sent SIGCONT"));
   process_.signal(woken_ ? SIGKILL : SIGCONT);
   woken_ = true;
 }
