@@ -83,7 +83,7 @@ def main():
             tokens.append(llm.next_token(tokens[-1], len(PROMPT) + len(tokens) - 1))
         others = max(wanted - 1, 1)
         print("tokens:", *tokens)
-        print(f"{llm.blocks} blocks, {device.used_bytes >> 20} MiB of device memory")
+        print(f"{llm.blocks} blocks, {-(-device.used_bytes >> 20)} MiB of device memory")
         print(f"first token: {first:.2f} s here, {first_us / 1e6:.6f} s on the chip (estimate)")
         print(f"each other token: {(time.perf_counter() - start) / others:.3f} s here, {llm.estimated_us / 1e6 / others:.6f} s on the chip (estimate)")
     if expected is not None and tokens != expected[:wanted]:

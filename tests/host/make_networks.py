@@ -381,6 +381,25 @@ def firmware(options):
             model.write(name + ("" if module is None else "_inside") + ".bmodel")
 
 
+def dynamic_stages(options):
+    """Top-k of up to 3 x 300, 2 x 300 and 3 x 200 elements. The first stage finds five of a row, the others four and three."""
+    model = Model(options, options.networks / "dynamic/topk_F16.bmodel")
+    first, plain = model.stage(), model.binary
+    for rows, columns, found in ((2, 300, 4), (3, 200, 3)):
+        stage = json.loads(json.dumps(first))
+        for place in (stage, stage["sub_net"][0]):
+            place["input_tensor"][0].update(shape=[{"dim": [rows, columns]}], size=4 * rows * columns)
+            for tensor in place["output_tensor"]:
+                tensor.update(shape=[{"dim": [rows, found]}], size=4 * rows * found)
+        data = plain[:stage["binary_ir"]["size"]]
+        count, axis, descending = 5, 1, 1
+        assert data.count(struct.pack("<3I", count, axis, descending)) == 1
+        stage["binary_ir"]["start"] = len(model.binary)
+        model.binary += data.replace(struct.pack("<3I", count, axis, descending), struct.pack("<3I", found, axis, descending))
+        model.tables["net"][0]["parameter"].append(stage)
+    model.write("dynamic_stages.bmodel")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--flatc", default="flatc")
@@ -402,6 +421,7 @@ def main():
     mixed(options)
     host_parts(options)
     firmware(options)
+    dynamic_stages(options)
 
 
 if __name__ == "__main__":

@@ -388,6 +388,8 @@ class Bmodel(unittest.TestCase):
             self.assertIn("firmware libbm1684x_kernel_module.so", softtpu("info", inside))
             softtpu("run", "--trace", self.at / "t.json", inside)
             self.assertIn("sg_api_dynamic_fullnet", (self.at / "t.json").read_text())
+            self.assertIn('"at":"layer_elementwise"', (self.at / "t.json").read_text())
+            softtpu("run", "--check=all", "--time", inside)
             self.assertIn("SOFTTPU_SANDBOX", softtpu("run", "--sandbox", inside, status=1))
         self.assertIn("/nowhere.so", softtpu("run", "--firmware", "/nowhere.so", network, status=1))
 

@@ -143,6 +143,45 @@ def test_time_is_estimated_without_running():
 
 
 @pytest.mark.skipif(not has_bmrt, reason="this tree has no libbmrt")
+def test_the_first_input_chooses_the_dynamic_stage(dev):
+    path = pathlib.Path(os.environ.get("SOFTTPU_PREFIX", "")) / "tests/host/networks/dynamic_stages.bmodel"
+    if not path.exists():
+        pytest.skip("this tree has no networks of the tests")
+    # Equal sizes, else the smallest product of the differences that are not 0.
+    stages = {(3, 300): 5, (2, 300): 4, (3, 200): 3, (1, 300): 4, (3, 250): 5, (2, 200): 3, (1, 150): 3, (3, 201): 5}
+    with dev.load_model(path) as network:
+        for shape, found in stages.items():
+            values = np.random.default_rng(2).permutation(shape[0] * shape[1]).astype(np.float32).reshape(shape)
+            assert np.array_equal(network(values)["topk2_0_TopK"], np.sort(values)[:, :-found - 1:-1]), shape
+        with pytest.raises(softtpu.ArgumentError, match="is given with shape"):
+            network(np.zeros((3, 301), np.float32))
+
+
+@pytest.mark.skipif(not has_bmrt, reason="this tree has no libbmrt")
+def test_arrays_of_other_libraries_come_and_go_by_dlpack(dev):
+    class Foreign:
+        """An array that is known by DLPack alone."""
+
+        def __init__(self, values):
+            self.values = values
+
+        def __dlpack__(self, **options):
+            return self.values.__dlpack__(**options)
+
+        def __dlpack_device__(self):
+            return self.values.__dlpack_device__()
+
+    path = NETWORKS / "attention_small_F16.bmodel"
+    with dev.load_model(path) as network:
+        inputs, wanted = recorded(network, path)
+        (name, values), = inputs.items()
+        result = network.outputs()[0].name
+        assert np.from_dlpack(network(Foreign(values.copy()))[result]).tobytes() == wanted
+        network.memory(name).write(values)
+        assert np.from_dlpack(network.launch()[result]).tobytes() == wanted
+
+
+@pytest.mark.skipif(not has_bmrt, reason="this tree has no libbmrt")
 def test_firmware_is_chosen_when_a_network_is_loaded(dev):
     path = NETWORKS / "dynamic/topk_F16.bmodel"
     with dev.load_model(path, firmware="none") as model:

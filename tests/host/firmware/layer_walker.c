@@ -49,7 +49,9 @@ static tensor_t* find(tensor_t* tensors, int count, unsigned id) {
   return NULL;
 }
 
-static void layer_elementwise(int type, float constant, const tensor_t* from, const tensor_t* to) {
+// Exported, as functions of layers are in firmware: traces and findings name it.
+void layer_elementwise(int type, float constant, const tensor_t* from, const tensor_t* to);
+void layer_elementwise(int type, float constant, const tensor_t* from, const tensor_t* to) {
   int count = 1;
   for (int i = 0; i < from->dims; ++i) count *= from->sizes[i];
   const dim4 shape = {1, 1, 1, count};
