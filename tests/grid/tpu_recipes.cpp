@@ -16,6 +16,7 @@ const std::vector<Rule> kRules = {
     {"tpu_gdma_channel_bcast_*", "shape=2,60,3,4"},
     {"tpu_gdma_system_bcast", "dst_addr=0x8000000"},
     {"tpu_gdma_*compress_*", "dtype=FP16"},
+    {"tpu_gdma_nonzero_*", "data_dtype=INT32"},
     {"tpu_gdma_h_*", "shape=1,66,3,20"},
     {"tpu_gdma_mask_select_*", "mask_in_lmem=0"},
     {"tpu_bdc_w_*", "shape=2,66,1,20"},
