@@ -11,7 +11,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import model  # noqa: E402
 
 TITLES = {"types": "TYPES", "limits": "LIMITS", "NULL": "NULL", "overlap": "OVERLAP", "rounding": "ROUNDING", "meaning": "DESCRIPTION", "note": "NOTES",
-          "errors": "ERRORS", "engine": "ENGINE", "waits": "WAITING", "time": "TIME", "chips": "CHIPS", "source": "SOURCE OF THE FACTS",
+          "errors": "ERRORS", "engine": "ENGINE", "waits": "WAITING", "time": "TIME", "chips": "CHIPS",
           "numbers": "NUMBERS", "samples": "SAMPLES", "returns": "RETURN VALUE", "layout": "LAYOUT"}
 
 
@@ -38,6 +38,8 @@ def function_page(function):
     out = [f'.TH {name.upper()} 3 "" "softtpu" "softtpu: {escaped(function.family["title"])}"', ".SH NAME", f"{name} \\- {escaped(function.purpose)}", ".SH SYNOPSIS",
            f".nf\n#include <{function.prototype.include}>\n\n{escaped(function.prototype.text(78))};\n.fi"]
     for label, value in function.sections():
+        if label == "source":
+            continue  # for maintainers: docs/reference has it
         if label == "parameters":
             if value:
                 out.append(".SH PARAMETERS")
@@ -51,7 +53,7 @@ def function_page(function):
             out.append("\n".join(paragraphs(one) for one in value) if isinstance(value, list) else paragraphs(value))
     known = function.known_text()
     if known:
-        out.append(".SH KNOWN\n" + escaped(known))
+        out.append(".SH TESTED\n" + escaped(known))
     return "\n".join(out) + "\n"
 
 

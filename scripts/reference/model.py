@@ -336,10 +336,10 @@ class Function:
             return f"refused: its {self.undetermined} is neither recorded nor described"
         if self.lacks or row is None:
             return self.known_elsewhere() or ("unsupported on this chip" if self.lacks else "not verified by a recording or a reference")
-        oracle = f"exact against an independent oracle on {row['oracle']} random cases" if row["oracle"] else ""
-        deviating = f"; differs on purpose from {row['deviating']} cases that show a defect of the recorded emulator" if row["deviating"] else ""
+        oracle = f"equals an independent calculation in {row['oracle']} random cases" if row["oracle"] else ""
+        deviating = f"; {row['deviating']} where the emulator is wrong are listed in docs/deviations.md" if row["deviating"] else ""
         if row["exact"]:
-            return f"exact on {row['exact']} recorded cases" + (f"; {oracle}" if oracle else "") + deviating
+            return f"equals the vendor's emulator in {row['exact']} recorded cases" + (f"; {oracle}" if oracle else "") + deviating
         if row["oracle"]:
             return ("partly assumed (firmware/README.md); " if row.get("assumed") else "") + oracle + deviating
         if row["reference"]:
@@ -348,7 +348,7 @@ class Function:
 
     def known_elsewhere(self):
         """What the chips of the main recordings do not show."""
-        return ", ".join(f"exact on {exact} recorded cases of {chip}" + (f" (not on {different} more)" if different else "")
+        return ", ".join(f"equals the vendor's emulator in {exact} recorded cases of {chip}" + (f" (not on {different} more)" if different else "")
                          for chip, exact, different in self.reference.recorded.get(self.name, []) if exact)
 
     # ---- Examples ----

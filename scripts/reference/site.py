@@ -15,7 +15,7 @@ import model  # noqa: E402
 DOCS = model.ROOT / "docs"
 SAMPLES = model.ROOT / "samples"
 LABELS = {"types": "Types", "limits": "Limits", "NULL": "NULL", "overlap": "Overlap", "rounding": "Rounding", "meaning": "Meaning", "note": "Notes",
-          "errors": "What breaking a rule says", "engine": "Engine", "waits": "Waiting", "time": "Time", "chips": "Chips", "source": "Source", "returns": "Returns",
+          "errors": "What breaking a rule says", "engine": "Engine", "waits": "Waiting", "time": "Time", "chips": "Chips", "returns": "Returns",
           "layout": "Layout"}
 STYLE = """
 table, .figure { display: block; overflow-x: auto; max-width: 100%; }
@@ -47,6 +47,8 @@ def shown(text):
 def function_text(function, reference, pages):
     out = [f"### {function.name}\n", shown(function.purpose) + "\n", f"```c\n#include <{function.prototype.include}>\n\n{function.prototype.text()};\n```\n"]
     for label, value in function.sections():
+        if label == "source":
+            continue  # for maintainers: docs/reference has it
         if label == "parameters":
             if value:
                 out.append("| parameter | |\n|---|---|")
@@ -70,7 +72,7 @@ def function_text(function, reference, pages):
             out.append(f"**{LABELS[label]}** {shown(value)}\n")
     known = function.known_text()
     if known:
-        out.append(f"**Known** {shown(known)}\n")
+        out.append(f"**Tested** {shown(known)}\n")
     return "\n".join(out)
 
 

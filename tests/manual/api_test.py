@@ -66,6 +66,9 @@ def main():
     steps = {chip: json.loads(api("tpu_bdc_fp_add", "--json", "--chip", chip))["chip_parameters"]["dst_addr"]["multiple_of"]
              for chip in ("bm1684x", "bm1688", "bm1690", "bm1684x2", "cv184x", "bm1690e")}
     assert steps == {"bm1684x": 64, "bm1688": 16, "bm1690": 64, "bm1684x2": 32, "cv184x": 16, "bm1690e": 64}, steps
+    # Special values are said for each chip.
+    notes = " ".join(json.loads(api("tpu_bdc_fp32_rsqrt", "--json", "--chip", "bm1690"))["note"])
+    assert "BM1690E and BM1684X2: rsqrt(+-0) is +-Inf" in notes and "sqrt(+Inf) is NaN" in notes, notes
     # A function that the first chip lacks has its limits on the chips that have it.
     assert json.loads(api("tpu_sdma_cpy_S2S", "--json", "--chip", "bm1690"))["limits"] and "chip_parameters" not in json.loads(api("tpu_bdc_fp_add", "--json"))
     # What no recording of a chip varies is said, and only there.
