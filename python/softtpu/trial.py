@@ -25,9 +25,11 @@ import argparse
 import inspect
 import itertools
 import json
+import os
 import pathlib
 import re
 import runpy
+import signal
 import sys
 import time
 import traceback
@@ -438,16 +440,20 @@ def main(arguments=None):
     options = _parser().parse_args(arguments)
     with Trier() as trier:
         seen = _stamps(options.kernel, options.case)  # what is saved during a trial asks for another one
-        status = _once(trier, options)
         try:
-            while options.watch:
-                time.sleep(0.2)
-                now = _stamps(options.kernel, options.case)
-                if now != seen:
-                    seen = now
-                    status = _once(trier, options)
-        except KeyboardInterrupt:
-            pass
+            status = _once(trier, options)
+            try:
+                while options.watch:
+                    time.sleep(0.2)
+                    now = _stamps(options.kernel, options.case)
+                    if now != seen:
+                        seen = now
+                        status = _once(trier, options)
+            except KeyboardInterrupt:
+                pass
+        except BrokenPipeError:  # the reader of the output has ended, as `head` does
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            status = 128 + signal.SIGPIPE
     return status
 
 

@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import time
@@ -225,6 +226,15 @@ def test_the_launcher_starts_it(files):
     assert done.returncode == 0 and "2 of 2 cases right" in done.stdout, done.stdout + done.stderr
     done = subprocess.run([launcher, "try", "--help"], capture_output=True, text=True, env=environment, timeout=60, check=False)
     assert done.returncode == 0 and "--watch" in done.stdout
+
+
+def test_a_reader_that_has_ended_gets_no_traceback(files):
+    kernel, case = files()
+    with subprocess.Popen([sys.executable, "-m", "softtpu", "try", kernel, case, "--chip", "bm1684x", "--shape", "count=4096"],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        process.stdout.close()
+        error = process.stderr.read()
+    assert (process.returncode, error) == (128 + signal.SIGPIPE, "")
 
 
 def test_watch_repeats_when_a_file_is_saved(files):
