@@ -340,8 +340,9 @@ TEST(Bm1684x2, RefuseTheWidthOfATypeThatTheyLack) {
 TEST(Bm1684x2, DequantiseInGroups) {
   constexpr std::uint32_t kBf16One = 0x3F80, kBf16Two = 0x4000, kBf16Half = 0x3F00;
   constexpr auto kUint4 = static_cast<data_type_t>(12);
-  for (const auto& [chip, bf16] :
+  for (const auto& [chip, number] :
        {std::pair{"bm1684x2", static_cast<data_type_t>(23)}, std::pair{"cv184x", DT_BFP16}}) {
+    const data_type_t bf16 = number;  // Clang 14 captures no structured bindings
     TestDevice device(chip);
     const dim4 shape{1, 2, 1, 64};
     for (int npu : {0, 1}) {
