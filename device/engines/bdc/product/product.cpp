@@ -216,15 +216,15 @@ void word_tile(const WordProduct& product, const std::uint64_t* left, const Tile
 }
 
 // A product of few columns and many rows would fill vectors with a few elements. Sums of groups are the same for turned
-// operands, as those of running sums may not be: the product of two NaNs is the first one.
+// operands, as those of running sums may not be.
 constexpr int kNarrowCols = 2, kTurnedRows = 16;
 bool is_narrow(const FloatProduct& product) {
-  return product.rule == FloatSum::kGroups && product.packed == nullptr && product.size.cols <= kNarrowCols &&
-         product.size.rows >= kTurnedRows && !plain_kernels();
+  return product.rule == FloatSum::kGroups && product.packed == nullptr && product.second == nullptr &&
+         product.size.cols <= kNarrowCols && product.size.rows >= kTurnedRows && !plain_kernels();
 }
 
-// The same with columns for rows.
-FloatProduct turned(const FloatProduct& product) {
+// The same with columns for rows, whose results are those of `product` row by row.
+FloatProduct turned(const FloatProduct& product, float* results) {
   FloatProduct made = product;
   const int inner = product.size.inner;
   made.size = {product.size.cols, inner, product.size.rows};
@@ -250,19 +250,30 @@ FloatProduct turned(const FloatProduct& product) {
       for (int i = 0; i < count; ++i) piece(col + i, row, 1, values + i);
     };
   }
-  made.store = [&product](const Tile& tile, const float* values, std::int64_t step) {
-    float* results = room<float, struct TurnedResults>(std::int64_t{tile.rows} * tile.cols);
+  made.store = [results, cols = product.size.cols](const Tile& tile, const float* values, std::int64_t step) {
     for (int i = 0; i < tile.rows; ++i)
-      for (int j = 0; j < tile.cols; ++j) results[std::int64_t{j} * tile.rows + i] = values[i * step + j];
-    product.store({tile.col, tile.cols, tile.row, tile.rows}, results, tile.rows);
+      for (int j = 0; j < tile.cols; ++j)
+        results[std::int64_t{tile.col + j} * cols + tile.row + i] = values[i * step + j];
   };
   return made;
+}
+
+// False, with nothing stored, where a result is a NaN: which of two NaNs a product is depends on their order.
+bool multiply_turned(const FloatProduct& product) {
+  const auto [rows, inner, cols] = product.size;
+  const std::int64_t count = std::int64_t{rows} * cols;
+  float* results = room<float, struct TurnedResults>(count);
+  multiply(turned(product, results));
+  if (std::any_of(results, results + count, [](float value) { return std::isnan(value); })) return false;
+  for (int row = 0; row < rows; row += kTileCols)
+    product.store({row, std::min(kTileCols, rows - row), 0, cols}, results + std::int64_t{row} * cols, cols);
+  return true;
 }
 
 }  // namespace
 
 void multiply(const FloatProduct& product) {
-  if (is_narrow(product)) return multiply(turned(product));
+  if (is_narrow(product) && multiply_turned(product)) return;
   const float* left = load_left(product.size, product.source);
   const FloatProduct* second = product.second;
   const float* second_left = second != nullptr ? load_left<float, 1>(second->size, second->source) : nullptr;
