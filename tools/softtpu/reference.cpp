@@ -214,13 +214,13 @@ std::string FunctionReference::page(const std::string& name, const View& view) c
   out += "\n  ";
   add_lines(out, entry["signature"].get<std::string>(), 2);
   out += fmt::format("  #include <{}>\n\n", entry["include"].get<std::string>());
-  bool told = view.known.empty();
+  bool tested_shown = view.known.empty();
   for (const auto& [label, value] : data_->sections(entry, view.chip)) {
     if (label == "source") continue;  // for maintainers: docs/reference and the JSON have it
     // Pages may lack either.
-    if (!told && (label == "see also" || label == "example")) {
+    if (!tested_shown && (label == "see also" || label == "example")) {
       data_->add_tested(out, entry, view);
-      told = true;
+      tested_shown = true;
     }
     add_section(out, label, value);
     if (label == "parameters" && !view.here.empty()) {
@@ -228,7 +228,7 @@ std::string FunctionReference::page(const std::string& name, const View& view) c
       add_wrapped(out, view.here, kLabelWidth + 2);
     }
   }
-  if (!told) data_->add_tested(out, entry, view);
+  if (!tested_shown) data_->add_tested(out, entry, view);
   return out;
 }
 
