@@ -12,10 +12,11 @@ class CrashDebt {
  public:
   using Clock = std::chrono::steady_clock;
   // For each moment that a crash has cost the client waits this many. Others' modules, which new cores load later, are
-  // in it.
-  static constexpr int kFactor = 60;
+  // in it. A crash delays one launch of each other client by about three times the cost; with 200, these are less than
+  // one launch in a hundred of clients that launch without a pause.
+  static constexpr int kFactor = 200;
   // A program with a crash in each of its tests shall come to its end.
-  static constexpr std::chrono::seconds kMost{4};
+  static constexpr std::chrono::seconds kMost{8};
 
   void add(Clock::time_point now, Clock::duration cost) {
     until_ = std::min<Clock::time_point>(std::max(until_, now) + kFactor * cost, now + kMost);
