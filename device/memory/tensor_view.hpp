@@ -24,6 +24,12 @@ class TensorView {
     }
   }
 
+  // Elements from `first` on, in no memory of a chip.
+  TensorView(std::uint8_t* first, const Stride4& stride)
+      : base_(first), stride_(stride), npu_num_(1), local_bytes_(0) {}
+
+  std::int64_t row_step() const { return stride_.h; }
+
   template <class T>
   T* at(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) const {
     return reinterpret_cast<T*>(byte_at(n, c, h, w, sizeof(T)));

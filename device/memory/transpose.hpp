@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-#include "device/memory/memories.hpp"
+#include "device/memory/tensor_view.hpp"
 
 namespace softtpu {
 
@@ -48,8 +48,8 @@ void turn(int rows, int cols, const To& to, const From& from) {
   }
 }
 
-// dst(n, c, h, w) = src(n, w, h, c), on several threads when it is worth it. Both w strides are 1; the tensors share no
-// bytes, and dst none with itself.
-void exchange_channels_and_columns(const Memories& mem, const Tensor& dst, const Tensor& src);
+// to(n, c, h, w) = from(n, w, h, c) for n, c, h, w of the shape and elements of so many bytes, on several threads when
+// it is worth it. Both w strides are 1; the tensors share no bytes, and `to` none with itself.
+void exchange_channels_and_columns(const Dim4& shape, int bytes, const TensorView& to, const TensorView& from);
 
 }  // namespace softtpu

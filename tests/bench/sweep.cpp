@@ -263,7 +263,8 @@ struct ElementKind {
   unsigned written;
   dim4 row;
   int most_channels;
-  bool turns;  // the result's channels are the columns
+  // 0, or the operand's channels are the result's columns, and rows of the result begin at multiples of so many bytes.
+  unsigned turned_row;
   // The operands lie at at[1], at[2] ..., the result at at[0], tables at at.back().
   std::function<void(const dim4& shape, const std::vector<unsigned>& at)> call;
 };
@@ -271,7 +272,7 @@ struct ElementKind {
 constexpr int kAnyChannels = 1024;
 
 ElementKind cast_kind(const char* name, data_type_t to, unsigned to_bytes, data_type_t from, unsigned from_bytes) {
-  return {name, {from_bytes}, to_bytes, {1, 64, 64, 128}, kAnyChannels, false, [=](const dim4& shape, const auto& at) {
+  return {name, {from_bytes}, to_bytes, {1, 64, 64, 128}, kAnyChannels, 0, [=](const dim4& shape, const auto& at) {
             tpu_bdc_cast(at[0], at[1], &shape, nullptr, nullptr, to, from, RM_HALF_TO_EVEN);
           }};
 }
@@ -283,7 +284,7 @@ std::vector<ElementKind> element_kinds() {
        1,
        {1, 64, 64, 128},
        64,  // of which each has its table at one place
-       false,
+       0,
        [](const dim4& shape, const auto& at) {
          const dim4 word = {1, shape.c, 1, 1}, stride = {4, 4, 4, 1};
          const std::uint32_t words[] = {0x60000000, 0xD8, 3};  // multiplier, a shift by 40, zero point
@@ -299,7 +300,7 @@ std::vector<ElementKind> element_kinds() {
        1,
        {1, 64, 128, 256},
        kAnyChannels,
-       false,
+       0,
        [](const dim4& shape, const auto& at) {
          tpu_bdc_int_add(at[0], at[1], at[2], &shape, nullptr, nullptr, nullptr, DT_INT8, DT_INT8, DT_INT8, -1,
                          RM_HALF_UP, true);
@@ -309,7 +310,7 @@ std::vector<ElementKind> element_kinds() {
        2,
        {1, 64, 64, 128},
        kAnyChannels,
-       false,
+       0,
        [](const dim4& shape, const auto& at) {
          tpu_bdc_int_add(at[0], at[1], at[2], &shape, nullptr, nullptr, nullptr, DT_INT16, DT_INT16, DT_INT16, -1,
                          RM_HALF_UP, true);
@@ -323,31 +324,38 @@ std::vector<ElementKind> element_kinds() {
        4,
        {1, 64, 64, 128},
        kAnyChannels,
-       false,
+       0,
        [](const dim4& shape, const auto& at) { tpu_bdc_cpy(at[0], at[1], &shape, nullptr, nullptr, DT_FP32); }},
       {"move int8",
        {1},
        1,
        {1, 64, 128, 256},
        kAnyChannels,
-       false,
+       0,
        [](const dim4& shape, const auto& at) { tpu_bdc_cpy(at[0], at[1], &shape, nullptr, nullptr, DT_INT8); }},
       {"move f16, channels and columns exchanged",
        {2},
        2,
        {1, 64, 64, 128},
        kAnyChannels,
-       true,
+       64,
        [](const dim4& shape, const auto& at) { tpu_bdc_cw_trans(at[0], at[1], &shape, DT_FP16); }},
+      {"move int8, columns and channels exchanged",
+       {1},
+       1,
+       {1, 64, 128, 256},
+       kAnyChannels,
+       1,
+       [](const dim4& shape, const auto& at) { tpu_bdc_wc_trans(at[0], at[1], &shape, DT_INT8); }},
   };
 }
 
 Case case_of(const ElementKind& kind, const dim4& shape) {
-  constexpr unsigned kStart = 64;  // a channel begins at a multiple of it
+  constexpr unsigned kStart = 64;  // a channel begins at a multiple of so many bytes
   unsigned end = 0;
   std::vector<unsigned> at;
-  const auto area = [&](unsigned bytes, int channels, int columns) {
-    const unsigned channel = static_cast<unsigned>(shape.h * columns) * bytes;
+  const auto area = [&](int channels, unsigned row) {
+    const unsigned channel = static_cast<unsigned>(shape.h) * row;
     const Area made = {end, shape.n, channels, channel, rounded_up(channel, kStart)};
     at.push_back(end);
     end += rounded_up(static_cast<unsigned>(shape.n) * slots(channels) * made.step, kLine);
@@ -356,8 +364,11 @@ Case case_of(const ElementKind& kind, const dim4& shape) {
   Case made;
   made.text = fmt::format("[{}, {}, {}, {}]", shape.n, shape.c, shape.h, shape.w);
   made.operations = 1.0 * shape.n * shape.c * shape.h * shape.w;
-  made.written = kind.turns ? area(kind.written, shape.w, shape.c) : area(kind.written, shape.c, shape.w);
-  for (const unsigned bytes : kind.read) made.read.push_back(area(bytes, shape.c, shape.w));
+  const auto row = [](int columns, unsigned bytes) { return static_cast<unsigned>(columns) * bytes; };
+  const unsigned result = row(shape.w, kind.written);
+  made.written = area(shape.c, kind.turned_row == 0 ? result : rounded_up(result, kind.turned_row));
+  for (const unsigned bytes : kind.read)
+    made.read.push_back(kind.turned_row == 0 ? area(shape.c, row(shape.w, bytes)) : area(shape.w, row(shape.c, bytes)));
   at.push_back(end);
   end += kLine;
   made.call = [call = kind.call, shape, at] { call(shape, at); };

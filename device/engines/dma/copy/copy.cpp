@@ -208,7 +208,10 @@ void copy(const Memories& mem, const DmaCopyCmd& cmd) {
   const bool in_order = cmd.dst.shape.elements() == 1 || may_overlap(mem.chip(), cmd.dst, cmd.src) ||
                         !writes_each_byte_once(mem.chip(), cmd.dst);
   if (in_order) return copy_elements<T>(mem, cmd);
-  if (cmd.order == CopyOrder::kNwhc) return exchange_channels_and_columns(mem, cmd.dst, cmd.src);
+  if (cmd.order == CopyOrder::kNwhc) {
+    const Dim4& shape = cmd.dst.shape;
+    return exchange_channels_and_columns(shape, sizeof(T), TensorView(mem, cmd.dst), TensorView(mem, cmd.src));
+  }
   if (cmd.order == CopyOrder::kReshape) return copy_reshaped<T>(mem, cmd);
   copy_rows<T>(mem, cmd);
 }
