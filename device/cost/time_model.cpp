@@ -219,18 +219,26 @@ Features TimeModel::transfer(bool load, const Dim4& shape, const SystemSide& sys
 }
 
 Features TimeModel::matrix_transfer(bool load, std::uint64_t system_addr, int rows, int cols, int per_channel,
-                                    int row_stride) const {
-  constexpr std::uint64_t kWord = 4;
+                                    int row_stride, int element_bytes) const {
+  const auto size = static_cast<std::uint64_t>(element_bytes);
   constexpr std::uint64_t kLargestLine = 128;
+  const Feature moved = load ? Feature::kReadBytes : Feature::kWriteBytes;
   const std::int64_t piece = std::min(per_channel, cols);
-  std::uint64_t granule = std::gcd(std::gcd(system_addr, static_cast<std::uint64_t>(piece) * kWord), kLargestLine);
-  if (rows > 1) granule = std::gcd(granule, static_cast<std::uint64_t>(row_stride) * kWord);
-  const auto word = static_cast<std::int64_t>(kWord);
-  double bytes = static_cast<double>(rows * (cols / piece)) * lines(piece * word, granule, load);
-  if (cols % piece != 0) bytes += rows * lines(cols % piece * word, granule, load);
+  std::uint64_t granule = std::gcd(system_addr, kLargestLine);
+  if (rows > 1) granule = std::gcd(granule, static_cast<std::uint64_t>(row_stride) * size);
   Features features;
   features[Feature::kGdmaCommands] = 1;
-  features[load ? Feature::kReadBytes : Feature::kWriteBytes] = bytes;
+  if (joins_runs_) {  // what channels hold of a row follows each other in system memory
+    const bool whole = rows == 1 || row_stride == cols;
+    const std::int64_t run = (whole ? std::int64_t{rows} * cols : cols) * element_bytes;
+    features[moved] = (whole ? 1 : rows) * lines(run, granule, load);
+    features[Feature::kRuns] = static_cast<double>(rows * ceil_div(std::int64_t{cols}, piece));
+    return features;
+  }
+  granule = std::gcd(granule, static_cast<std::uint64_t>(piece) * size);
+  double bytes = static_cast<double>(rows * (cols / piece)) * lines(piece * element_bytes, granule, load);
+  if (cols % piece != 0) bytes += rows * lines(cols % piece * element_bytes, granule, load);
+  features[moved] = bytes;
   return features;
 }
 
@@ -245,6 +253,14 @@ Features TimeModel::system_move(std::int64_t bytes) const {
   Features features;
   features[Feature::kGdmaCommands] = 1;
   features[Feature::kReadBytes] = features[Feature::kWriteBytes] = static_cast<double>(bytes);
+  return features;
+}
+
+Features TimeModel::system_copy(const Dim4& from_shape, const SystemSide& from, const Dim4& to_shape,
+                                const SystemSide& to, int element_bytes) const {
+  Features features = transfer(true, from_shape, from, std::nullopt, element_bytes);
+  features += transfer(false, to_shape, to, std::nullopt, element_bytes);
+  features[Feature::kGdmaCommands] = 1;
   return features;
 }
 

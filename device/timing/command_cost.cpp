@@ -1,5 +1,8 @@
 #include "device/timing/command_cost.hpp"
 
+#include <algorithm>
+
+#include "device/cost/time_model.hpp"
 #include "device/timing/fit.hpp"
 #include "runtime/base/unreachable.hpp"
 
@@ -19,6 +22,13 @@ std::optional<Tensor> find_output(const Command& command) {
 
 double elements(const Dim4& shape) { return static_cast<double>(shape.elements()); }
 
+// Of a table, only the rows that are moved.
+double moved_elements(const Command& command, const Tensor& tensor) {
+  const auto* rows = std::get_if<DmaRowsCmd>(&command);
+  if (rows == nullptr) return elements(tensor.shape);
+  return std::min({elements(tensor.shape), elements(rows->dst.shape), elements(rows->param.shape)});
+}
+
 BytePath system_path(const Chip& chip, const Tensor& tensor, bool writes) {
   if (tensor.space != Space::kSystem || chip.local_mem.contains(tensor.addr)) return BytePath::kLocal;
   if (chip.l2_sram.contains(tensor.addr)) return writes ? BytePath::kL2Write : BytePath::kL2Read;
@@ -32,7 +42,7 @@ void add_bytes(const Chip& chip, const Command& command, CommandCost& cost) {
   const auto visit = [&](Access access, const char*, const Operand& operand) {
     const auto* tensor = std::get_if<Tensor>(&operand);
     if (tensor == nullptr) return;
-    const double bytes = elements(tensor->shape) * size_of(tensor->dtype);
+    const double bytes = moved_elements(command, *tensor) * size_of(tensor->dtype);
     const bool writes = access != Access::kRead;
     const BytePath path = system_path(chip, *tensor, writes);
     if (path != BytePath::kLocal) {
@@ -82,6 +92,14 @@ Basis to_basis(Founded founded) {
 
 bool is_product(const Command& command) { return traits_of(command).is_product; }
 
+Dtype type_of_product(const Command& command) {
+  if (const auto* product = std::get_if<MatMulCmd>(&command)) return type_of(product->left);
+  if (const auto* product = std::get_if<Conv2dCmd>(&command)) return product->src.dtype;
+  const bool bytes =
+      std::holds_alternative<OkkByteConvCmd>(command) || std::holds_alternative<OkkByteMatmulCmd>(command);
+  return bytes ? Dtype::kInt8 : Dtype::kFp32;
+}
+
 double operations_of(const Command& command) {
   return std::visit(
       [&](const auto& cmd) -> double {
@@ -113,9 +131,11 @@ CostModel::CostModel(const Chip& chip, TimingParameters& timing)
   if (chip.api == Api::kTpuKernel) {
     narrow_outputs_ = timing.get("conv_outputs_per_cycle");
     narrow_inner_bytes_ = timing.get("conv_inner_bytes");
+    bytes_per_lane_ = narrow_outputs_ * narrow_inner_bytes_;
     f32_per_lane_ = chip.eu_num(Dtype::kFp32);
   } else {
     f32_per_lane_ = timing.get("outputs_per_cycle");
+    bytes_per_lane_ = f32_per_lane_ * kByteChannels * kByteImages;
   }
 }
 
@@ -137,8 +157,10 @@ Result<std::unique_ptr<CostModel>> CostModel::make_for_networks(const Chip& chip
 }
 
 double CostModel::peak_per_us(Dtype type) const {
-  const bool narrow = narrow_outputs_ > 0 && size_of(type) > 0 && size_of(type) < 4;
-  const double per_lane = narrow ? narrow_outputs_ * narrow_inner_bytes_ / size_of(type) : f32_per_lane_;
+  const bool halves = narrow_outputs_ > 0 && size_of(type) == 2;
+  const double per_lane = halves               ? narrow_outputs_ * narrow_inner_bytes_ / 2
+                          : size_of(type) == 1 ? bytes_per_lane_
+                                               : f32_per_lane_;
   return 2 * per_lane * chip_.npu_num * bdc_mhz_;
 }
 
@@ -154,10 +176,8 @@ CommandCost CostModel::cost(Op op, const Command& command) const {
   }
   cost.operations = operations_of(command);
   const auto output = find_output(command);
-  Dtype type = output ? output->dtype : Dtype::kFp32;
   // Products of narrow types may have a wide result.
-  if (const auto* product = std::get_if<MatMulCmd>(&command)) type = type_of(product->left);
-  if (const auto* product = std::get_if<Conv2dCmd>(&command)) type = product->src.dtype;
+  const Dtype type = is_product(command) ? type_of_product(command) : output ? output->dtype : Dtype::kFp32;
   const double lanes = static_cast<double>(chip_.npu_num) * (size_of(type) > 0 ? chip_.eu_num(type) : 1) * bdc_mhz_;
   cost.ideal_us = cost.operations / (is_product(command) ? peak_per_us(type) : lanes);
   return cost;

@@ -95,8 +95,8 @@ class CostModel {
   double launch_us_ = 0, section_us_ = 0, read_gbps_ = 1, all_cores_gbps_ = 1, bdc_mhz_ = 1;
   double message_us_ = 0;
   Basis cores_basis_ = Basis::kGuess;
-  double narrow_outputs_ = 0, narrow_inner_bytes_ = 0;  // 0: narrow types are no faster than f32
-  double f32_per_lane_ = 1;
+  double narrow_outputs_ = 0, narrow_inner_bytes_ = 0;  // 0: 16-bit floats are no faster than f32
+  double f32_per_lane_ = 1, bytes_per_lane_ = 1;
   Basis launch_basis_ = Basis::kGuess, issue_basis_ = Basis::kGuess;
 };
 
@@ -111,5 +111,7 @@ Result<std::unique_ptr<CostModel>> make_fitted_costs(const Chip& chip, const Fit
 double operations_of(const Command& command);
 // Whether they are those of the matrix unit.
 bool is_product(const Command& command);
+// The type of what a product multiplies.
+Dtype type_of_product(const Command& command);
 
 }  // namespace softtpu

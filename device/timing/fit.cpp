@@ -1,18 +1,17 @@
 #include "device/timing/fit.hpp"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include "device/timing/builtin_fits.hpp"
+#include "device/timing/language_part.hpp"
 
 namespace softtpu {
 
 void PrecisionCount::add(const Command& product, double operations) {
-  Dtype type = Dtype::kFp32;
-  if (const auto* matrix = std::get_if<MatMulCmd>(&product)) type = type_of(matrix->left);
-  if (const auto* window = std::get_if<Conv2dCmd>(&product)) type = window->src.dtype;
-  if (std::holds_alternative<OkkByteConvCmd>(product) || std::holds_alternative<OkkByteMatmulCmd>(product))
-    type = Dtype::kInt8;
-  operations_[size_of(type) <= 1 ? 0 : size_of(type) == 2 ? 1 : 2] += operations;
+  const int bytes = size_of(type_of_product(product));
+  operations_[bytes <= 1 ? 0 : bytes == 2 ? 1 : 2] += operations;
 }
 
 std::string PrecisionCount::name() const {
@@ -63,8 +62,13 @@ const Fit* Fit::find(const Chip& chip) {
   return found == fits.end() ? nullptr : &found->second;
 }
 
-const FitError* Fit::error_of(std::string_view precision) const {
-  const auto found = errors_.find(precision);
+std::string to_text(const FitError& error, std::string_view network) {
+  return fmt::format("+- {:.0f} % ({} networks of this precision{})", 100 * error.error, error.networks,
+                     language_part(network) == LanguagePart::kNone ? "" : ", no language model among them");
+}
+
+const FitError* Fit::error_of(const std::string& precision, int cores) const {
+  const auto found = errors_.find(cores > 1 ? fmt::format("{} on {} cores", precision, cores) : precision);
   return found == errors_.end() ? nullptr : &found->second;
 }
 

@@ -20,6 +20,9 @@ struct FitError {
   double median = 1, lower = 1, upper = 1;  // of estimate / board: the median and the quartiles
 };
 
+// "+- 6 % (8 networks of this precision)": how far the estimate of the network of this name may be off.
+std::string to_text(const FitError& error, std::string_view network);
+
 // Which precision most of a network's products have.
 class PrecisionCount {
  public:
@@ -51,8 +54,8 @@ class Fit {
   const std::map<std::string, Parameter, std::less<>>& parameters() const { return parameters_; }
   // One that every fit has.
   const Parameter& operator[](std::string_view name) const { return parameters_.find(name)->second; }
-  // Of networks of this precision ("F32", "F16", "INT8"); nullptr: none was compared.
-  const FitError* error_of(std::string_view precision) const;
+  // Of networks of this precision ("F32", "F16", "INT8") on so many cores; nullptr: none was compared.
+  const FitError* error_of(const std::string& precision, int cores) const;
 
  private:
   static std::map<std::string, Fit>& all();

@@ -66,8 +66,6 @@ class FittedCosts final : public CostModel {
       : CostModel(chip, timing),
         model_(std::move(model)),
         bdc_mhz_(timing.get("bdc_mhz")),
-        gdma_mhz_(timing.get("gdma_mhz")),
-        vendor_copy_gbps_(timing.get("copy_gbps")),
         memory_rows_(std::max(1, static_cast<int>(fit["memory_bytes"].value) / chip.eu_bytes)),
         line_(fit["line_bytes"].value) {
     for (std::size_t i = 0; i < kTerms; ++i) {
@@ -178,10 +176,10 @@ class FittedCosts final : public CostModel {
   // what it moves in a cycle holds some of the inputs of those results.
   double touched(const Tensor& dst, const Tensor& src, const Window& window) const {
     const int elements = std::max(1, chip().eu_num(src.dtype));
-    const std::array<int, 13> key = {
-        dst.shape.h,       dst.shape.w,       src.shape.h,     src.shape.w,        window.kernel.h,
-        window.kernel.w,   window.stride.h,   window.stride.w, window.padding.top, window.padding.left,
-        window.dilation.h, window.dilation.w, elements};
+    const std::array<int, 15> key = {dst.shape.h,        dst.shape.w,         src.shape.h,       src.shape.w,
+                                     window.kernel.h,    window.kernel.w,     window.stride.h,   window.stride.w,
+                                     window.padding.top, window.padding.left, window.dilation.h, window.dilation.w,
+                                     window.insert.h,    window.insert.w,     elements};
     const auto [entry, is_new] = touched_.emplace(key, 0);
     if (is_new) entry->second = count_touched(dst.shape, src.shape, window, elements, elements * memory_rows_);
     return entry->second;
@@ -193,25 +191,32 @@ class FittedCosts final : public CostModel {
     const std::int64_t area = std::int64_t{dst.h} * dst.w;
     const std::int64_t step_x = std::max(1, window.stride.w);
     const std::int64_t step_y = std::max(1, window.stride.h);
+    // Zeros between inputs, as transposed convolutions have them, are places as well, and lie in no row.
+    const std::int64_t gap_y = window.insert.h + 1;
+    const std::int64_t gap_x = window.insert.w + 1;
+    const std::int64_t places_y = (src.h - 1) * gap_y + 1;
+    const std::int64_t places_x = (src.w - 1) * gap_x + 1;
     for (int tap_y = 0; tap_y < window.kernel.h; ++tap_y) {
       for (int tap_x = 0; tap_x < window.kernel.w; ++tap_x) {
         const std::int64_t left = std::int64_t{tap_x} * window.dilation.w - window.padding.left;
         // Results of a line whose inputs are not padding.
         const std::int64_t first = left >= 0 ? 0 : ceil_div(-left, step_x);
         const std::int64_t last =
-            std::min<std::int64_t>(dst.w - 1, src.w - 1 < left ? -1 : (src.w - 1 - left) / step_x);
+            std::min<std::int64_t>(dst.w - 1, places_x - 1 < left ? -1 : (places_x - 1 - left) / step_x);
         for (std::int64_t begin = 0; begin < area; begin += elements) {
           const std::int64_t end = std::min(begin + elements, area);
           std::int64_t count = 0;
           std::int64_t before = -1;
           for (std::int64_t line = begin / dst.w; line * dst.w < end; ++line) {
             const std::int64_t y = line * step_y + std::int64_t{tap_y} * window.dilation.h - window.padding.top;
-            if (y < 0 || y >= src.h) continue;
+            if (y < 0 || y >= places_y || y % gap_y != 0) continue;
             const std::int64_t from = std::max(begin - line * dst.w, first);
             const std::int64_t to = std::min(end - 1 - line * dst.w, last);
             if (from > to) continue;
-            const std::int64_t low = (y * src.w + from * step_x + left) / width;
-            const std::int64_t high = (y * src.w + to * step_x + left) / width;
+            const std::int64_t start = y / gap_y * src.w;
+            const std::int64_t low = (start + ceil_div(from * step_x + left, gap_x)) / width;
+            const std::int64_t high = (start + (to * step_x + left) / gap_x) / width;
+            if (high < low) continue;
             const std::int64_t most = step_x <= width ? high - low + 1 : to - from + 1;
             count += std::min(high - low + 1, most) - (low == before ? 1 : 0);
             before = high;
@@ -290,14 +295,17 @@ class FittedCosts final : public CostModel {
   void add_dma(Amounts& amounts, const CycleTerms& at, const Cmd& cmd) const {
     if constexpr (std::is_same_v<Cmd, DmaCopyCmd>) {
       const DmaPath path = at.path(cmd.dst, cmd.src);
-      const auto bytes = static_cast<double>(at.bytes_of(cmd.dst));
-      if (path == DmaPath::kSystem || path == DmaPath::kLocal) return amounts.add(term_of(path), bytes / 1e3);
-      const std::int64_t run = std::min(contiguous_elements(cmd.dst.shape, cmd.dst.stride, cmd.dst.stride),
-                                        contiguous_elements(cmd.src.shape, cmd.src.stride, cmd.src.stride));
+      const bool inside = path == DmaPath::kSystem || path == DmaPath::kLocal;
+      if (inside && (cmd.order == CopyOrder::kBlock || cmd.order == CopyOrder::kNwhc))
+        return amounts.add(term_of(path), static_cast<double>(at.bytes_of(cmd.dst)) / 1e3);
+      const std::int64_t run = inside ? run_inside(cmd)
+                                      : std::min(contiguous_elements(cmd.dst.shape, cmd.dst.stride, cmd.dst.stride),
+                                                 contiguous_elements(cmd.src.shape, cmd.src.stride, cmd.src.stride));
       const DmaPieces pieces = at.pieces(cmd.dst, run);
-      const Tensor& system = path == DmaPath::kLoad ? cmd.src : cmd.dst;
+      const bool aligned = (path == DmaPath::kStore || begins_lines(cmd.src, run)) &&
+                           (path == DmaPath::kLoad || begins_lines(cmd.dst, run));
       add_lines(amounts, term_of(path), static_cast<double>(pieces.pieces), static_cast<double>(pieces.piece_bytes),
-                begins_lines(system, run));
+                aligned);
       // A run that fills no line is a request of its own.
       if (static_cast<double>(pieces.piece_bytes) < line_)
         amounts.add(Term::kPiece, static_cast<double>(pieces.pieces));
@@ -311,26 +319,47 @@ class FittedCosts final : public CostModel {
       amounts.add(term_of(path), runs * std::max(bytes, line_) / 1e3);
     } else if constexpr (std::is_same_v<Cmd, DmaFillCmd>) {
       amounts.add(Term::kFill, static_cast<double>(at.bytes_of(cmd.dst)) / 1e3);
-    } else if constexpr (requires { work_of(at, cmd); }) {
-      // Cycles of the engine: as many bytes as a copy moves in that time by the vendor's estimates.
-      amounts.add(Term::kCopy, work_of(at, cmd).cycles / gdma_mhz_ * vendor_copy_gbps_);
+    } else if constexpr (std::is_same_v<Cmd, DmaRowsCmd>) {
+      // As many rows as there are indices, each from a place of its own.
+      const Dim4& moved = cmd.mode == RowsMode::kGather ? cmd.dst.shape : cmd.param.shape;
+      const double bytes = static_cast<double>(moved.w) * size_of(cmd.dst.dtype);
+      add_lines(amounts, Term::kCopy, static_cast<double>(moved.elements()) / std::max(1, moved.w), bytes, false);
     } else {
+      // What is read, or what is written, whichever is more.
+      double read = 0;
+      double written = 0;
       for_each_operand(cmd, [&](Access access, const char*, const Operand& operand) {
         const auto* tensor = std::get_if<Tensor>(&operand);
-        if (tensor != nullptr && access != Access::kRead && amounts.count < amounts.list.size())
-          amounts.add(Term::kCopy, static_cast<double>(at.bytes_of(*tensor)) / 1e3);
+        if (tensor == nullptr) return;
+        const auto bytes = static_cast<double>(at.bytes_of(*tensor));
+        read += access == Access::kWrite ? 0 : bytes;
+        written += access == Access::kRead ? 0 : bytes;
       });
+      amounts.add(Term::kCopy, std::max(read, written) / 1e3);
     }
+  }
+  // Elements that follow each other on both sides of a copy whose ends lie in one memory: no lane ends a run there.
+  static std::int64_t run_inside(const DmaCopyCmd& cmd) {
+    const bool in_order = cmd.order == CopyOrder::kNchw || cmd.order == CopyOrder::kReshape;
+    const auto run_of = [&](const Tensor& tensor) {
+      const Dim4& shape = tensor.shape;
+      const Stride4& stride = tensor.stride;
+      std::int64_t run = contiguous_elements(shape, stride, stride);
+      if (!in_order || run < std::int64_t{shape.h} * shape.w || (shape.c > 1 && stride.c != run)) return run;
+      run *= shape.c;
+      return shape.n > 1 && stride.n != run ? run : run * shape.n;
+    };
+    return std::min(run_of(cmd.dst), run_of(cmd.src));
   }
 
   CycleModel model_;
-  double bdc_mhz_ = 1, gdma_mhz_ = 1, vendor_copy_gbps_ = 1;
+  double bdc_mhz_ = 1;
   int memory_rows_ = 1;  // rows of an EU that local memory moves in a cycle
   double line_ = 64, io_us_per_kb_ = 0;
   Basis io_basis_ = Basis::kGuess;
   std::array<double, kTerms> each_{};  // microseconds of one
   std::array<Basis, kTerms> basis_{};
-  mutable std::map<std::array<int, 13>, double> touched_;
+  mutable std::map<std::array<int, 15>, double> touched_;
 };
 
 }  // namespace

@@ -118,7 +118,7 @@ class TimeObserver final : public Observer {
   void add_trust() {
     launch_.precision = products_.name();
     const Fit* fit = fitted_ ? Fit::find(clock_->model().chip()) : nullptr;
-    const FitError* error = fit != nullptr ? fit->error_of(launch_.precision) : nullptr;
+    const FitError* error = fit != nullptr ? fit->error_of(launch_.precision, launch_.cores) : nullptr;
     if (error != nullptr) launch_.error = *error;
   }
 

@@ -91,11 +91,9 @@ Json blocks_of(const LaunchTime& launch) {
 
 Json error_of(const LaunchTime& launch) {
   if (!launch.error) return nullptr;
-  return {{"networks", launch.error->networks},
-          {"error", launch.error->error},
-          {"median", launch.error->median},
-          {"lower", launch.error->lower},
-          {"upper", launch.error->upper}};
+  return {{"networks", launch.error->networks}, {"error", launch.error->error},
+          {"median", launch.error->median},     {"lower", launch.error->lower},
+          {"upper", launch.error->upper},       {"text", to_text(*launch.error, launch.kernel)}};
 }
 
 Json chip_of(const CostModel& model) {

@@ -93,8 +93,8 @@ std::string founded_line(const LaunchTime& launch, const CostModel& model) {
   std::string text =
       fmt::format("rests on  {} (parameters of {})", basis_text(launch.end.by_basis), model.chip().full_name());
   if (launch.error) {
-    text += fmt::format("\n   error     +- {:.0f} % ({} networks of this precision, {}, each left out of the fit)",
-                        100 * launch.error->error, launch.error->networks, launch.precision);
+    text += fmt::format("\n   error     {}, {}, each left out of the fit", to_text(*launch.error, launch.kernel),
+                        launch.precision);
   }
   return text;
 }

@@ -148,7 +148,7 @@ def _rests_text(time):
     total = sum(shares.values())
     text = ", ".join(f"{100 * us / total:.0f} % {name}" for name, us in shares.items() if us > 0) if total > 0 else "nothing"
     error = time.get("error")
-    return text + (f"; +- {100 * error['error']:.0f} % ({error['networks']} networks of this precision)" if error else "")
+    return text + (f"; {error['text']}" if error else "")
 
 
 def words_of_bound(name):

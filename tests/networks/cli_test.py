@@ -145,7 +145,7 @@ class Bmodel(unittest.TestCase):
         self.assertEqual((row["network"], row["chip"], row["precision"]), ("attention_small", "BM1684X", "F16"))
         self.assertAlmostEqual(sum(row["spent_us"].values()), row["us"], places=6)
         self.assertAlmostEqual(sum(row["rests_on_us"].values()), row["us"], places=6)
-        self.assertEqual(softtpu("time", path, "--csv").splitlines()[0], "file,chip,network,stage,cores,precision,ms,bound,error,networks,measured,fitted,vendor,guess")
+        self.assertEqual(softtpu("time", path, "--csv").splitlines()[0], "file,chip,network,stage,cores,precision,ms,bound,error,networks,measured,fitted,vendor,guess,trust")
         (vendor,) = json.loads(softtpu("time", path, "--json", "--vendor"))
         self.assertLess(vendor["us"], row["us"])
         both = json.loads(softtpu("time", path, "--with", NETWORKS / "softmax_INT8.bmodel", "--json"))
@@ -241,7 +241,7 @@ class Bmodel(unittest.TestCase):
         # Reading the instructions when the network is loaded is no launch.
         self.assertEqual(text.count("softtpu: time: kernel"), 1)
         self.assertIn(f"{row['us']:.1f} us estimated", text)
-        self.assertRegex(text, r"error     \+- \d+ % \(\d+ networks of this precision, F16, each left out of the fit\)")
+        self.assertRegex(text, r"error     \+- \d+ % \(\d+ networks of this precision\), F16, each left out of the fit")
 
     def test_run_writes_the_recorded_outputs(self):
         out = self.at / "y.npz"

@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "device/timing/language_part.hpp"
 #include "device/timing/launch_time.hpp"
 #include "runtime/bmodel/model_file.hpp"
 #include "tools/softtpu/bmodel.hpp"
@@ -23,22 +24,10 @@ double percent(double share) { return 100 * share; }
 
 std::string size_text(std::uint64_t bytes) { return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20)); }
 
-// Of a language model: the networks' names say what they are, as the compiler's scripts give them.
-enum class Role : std::uint8_t { kOther, kBlock, kCachedBlock, kEmbedding, kCachedEmbedding, kHead };
-Role role_of(const std::string& name) {
-  const auto has = [&](std::string_view word) { return name.find(word) != std::string::npos; };
-  if (has("block_cache")) return Role::kCachedBlock;
-  if (name.starts_with("block_")) return Role::kBlock;
-  if (name == "embedding_cache") return Role::kCachedEmbedding;
-  if (name == "embedding") return Role::kEmbedding;
-  return name.starts_with("lm_head") || name.starts_with("greedy_head") ? Role::kHead : Role::kOther;
-}
-
 // How far the estimate may be off: what networks of its precision were, each left out of the fit.
 std::string trust_text(const NetworkTime& time) {
   if (!time.error) return "no published time of a network of this kind and chip was compared";
-  return fmt::format("+- {:.0f} % ({} networks of this precision{})", percent(time.error->error), time.error->networks,
-                     role_of(time.network) == Role::kOther ? "" : ", no language model among them");
+  return to_text(*time.error, time.network);
 }
 
 Spent bound_of(const Moment& end) {
@@ -80,11 +69,8 @@ OrderedJson to_json(const NetworkTime& time, std::size_t most_layers) {
   }
   OrderedJson error = nullptr;
   if (time.error)
-    error = {{"networks", time.error->networks},
-             {"error", time.error->error},
-             {"median", time.error->median},
-             {"lower", time.error->lower},
-             {"upper", time.error->upper}};
+    error = {{"networks", time.error->networks}, {"error", time.error->error}, {"median", time.error->median},
+             {"lower", time.error->lower},       {"upper", time.error->upper}, {"text", trust_text(time)}};
   return {{"file", time.file},
           {"chip", time.chip},
           {"network", time.network},
@@ -100,6 +86,7 @@ OrderedJson to_json(const NetworkTime& time, std::size_t most_layers) {
           {"ddr_read_bytes", time.bytes[0]},
           {"ddr_write_bytes", time.bytes[1]},
           {"operations", time.operations},
+          {"ideal_us", time.ideal_us},
           {"commands", time.commands},
           {"layers", layers}};
 }
@@ -124,38 +111,38 @@ void print_text(const NetworkTime& time, std::size_t most_layers) {
   }
 }
 
-// Error and networks are empty where nothing was compared; the last four are shares of the time.
+// Error and networks are empty where nothing was compared; four shares of the time are followed by what the text says.
 void print_csv(const NetworkTime& time) {
   const std::string error = time.error ? fmt::format("{:.3f},{}", time.error->error, time.error->networks) : ",";
   const double all = std::accumulate(time.end.by_basis.begin(), time.end.by_basis.end(), 0.0);
   std::string shares;
   for (const double us : time.end.by_basis) shares += fmt::format(",{:.3f}", all > 0 ? us / all : 0.0);
-  print_escaped("{},{},{},{},{},{},{:.3f},{},{}{}\n", time.file, time.chip, time.network, time.stage, time.cores,
-                time.precision, time.end.us / 1e3, to_text(bound_of(time.end)), error, shares);
+  print_escaped("{},{},{},{},{},{},{:.3f},{},{}{},\"{}\"\n", time.file, time.chip, time.network, time.stage, time.cores,
+                time.precision, time.end.us / 1e3, to_text(bound_of(time.end)), error, shares, trust_text(time));
 }
 
 // How many tokens a stage of a block holds: the width of its attention mask, in which the token itself has a place when
 // the others come from a cache. 0: not known.
-std::uint64_t places_of(Role role, const bmodel::Stage& stage) {
-  if (role != Role::kBlock && role != Role::kCachedBlock) return 0;
+std::uint64_t places_of(LanguagePart part, const bmodel::Stage& stage) {
+  if (part != LanguagePart::kBlock && part != LanguagePart::kCachedBlock) return 0;
   for (const bmodel::Tensor& tensor : stage.inputs) {
     if (tensor.name.find("mask") == std::string::npos || tensor.shape.empty()) continue;
-    return tensor.shape.back() - (role == Role::kCachedBlock && tensor.shape.back() > 0 ? 1 : 0);
+    return tensor.shape.back() - (part == LanguagePart::kCachedBlock && tensor.shape.back() > 0 ? 1 : 0);
   }
   return 0;
 }
 
 // The stage for a text of so many tokens: the smallest that holds it; the first when sizes are not known.
 Result<std::size_t> stage_for(const bmodel::Network& network, int length) {
-  const Role role = role_of(network.name);
+  const LanguagePart part = language_part(network.name);
   std::optional<std::size_t> best;
   std::uint64_t most = 0;
   for (std::size_t i = 0; i < network.stages.size(); ++i) {
-    const std::uint64_t places = places_of(role, network.stages[i]);
+    const std::uint64_t places = places_of(part, network.stages[i]);
     if (places == 0) return std::size_t{0};
     most = std::max(most, places);
     if (places < static_cast<std::uint64_t>(length)) continue;
-    if (!best || places < places_of(role, network.stages[*best])) best = i;
+    if (!best || places < places_of(part, network.stages[*best])) best = i;
   }
   if (best) return *best;
   return Error{ErrorKind::kUsage,
@@ -168,22 +155,22 @@ struct Language {
   double block_us = 0, cached_block_us = 0, first_rest_us = 0, next_rest_us = 0;
   void add(const NetworkTime& time, std::uint64_t tokens) {
     const double us = time.end.us;
-    switch (role_of(time.network)) {
-      case Role::kBlock:
+    switch (language_part(time.network)) {
+      case LanguagePart::kBlock:
         ++blocks;
         block_us += us;
         break;
-      case Role::kCachedBlock:
+      case LanguagePart::kCachedBlock:
         ++cached_blocks;
         cached_block_us += us;
         break;
-      case Role::kEmbedding: first_rest_us += us; break;
-      case Role::kCachedEmbedding: next_rest_us += us; break;
-      case Role::kHead:
+      case LanguagePart::kEmbedding: first_rest_us += us; break;
+      case LanguagePart::kCachedEmbedding: next_rest_us += us; break;
+      case LanguagePart::kHead:
         first_rest_us += us;
         next_rest_us += us;
         break;
-      case Role::kOther: break;
+      case LanguagePart::kNone: break;
     }
     if (tokens > 0) places = places == 0 ? tokens : std::min(places, tokens);
   }
@@ -283,7 +270,7 @@ int time_models(const BmodelOptions& options) {
   bool failed = false;
   bool found = false;
   if (options.csv)
-    fmt::print("file,chip,network,stage,cores,precision,ms,bound,error,networks,measured,fitted,vendor,guess\n");
+    fmt::print("file,chip,network,stage,cores,precision,ms,bound,error,networks,measured,fitted,vendor,guess,trust\n");
   if (!options.fit.empty()) {
     if (auto read = read_fit(options.fit); !read) return fail(read.error());
   }
@@ -329,7 +316,7 @@ int time_models(const BmodelOptions& options) {
         } else {
           print_text(*time, options.most_layers);
         }
-        if (wanted || stage == 0) language.add(*time, places_of(role_of(network.name), network.stages[stage]));
+        if (wanted || stage == 0) language.add(*time, places_of(language_part(network.name), network.stages[stage]));
         if (!first) first.emplace(static_cast<std::size_t>(&network - model->networks.data()), stage);
       }
     }

@@ -83,7 +83,6 @@ class Walk {
     for (auto& [name, layer] : layers_) into_.layers.push_back(std::move(layer));
     std::stable_sort(into_.layers.begin(), into_.layers.end(),
                      [](const LayerTime& a, const LayerTime& b) { return a.us() > b.us(); });
-    into_.precision = products_.name();
   }
 
  private:
@@ -111,6 +110,7 @@ class Walk {
     if (timeline_ != nullptr) timeline_->add(core_, timed->placed.queue, timed->cost);
     ++into_.commands;
     into_.operations += timed->cost.operations;
+    into_.ideal_us += timed->cost.ideal_us;
     for (std::size_t i = 0; i < kBytePaths; ++i) into_.bytes[i] += timed->cost.bytes[i];
     LayerTime& layer = layer_of(name);
     ++layer.commands;
@@ -119,7 +119,7 @@ class Walk {
       layer.ddr_us += us;
     } else if (is_product(command)) {
       layer.products_us += us;
-      products_.add(command, timed->cost.operations);
+      into_.products.add(command, timed->cost.operations);
     } else {
       layer.other_us += us;
     }
@@ -152,7 +152,6 @@ class Walk {
   NetworkTime& into_;
   std::vector<FitRow>* rows_;
   std::map<std::string_view, LayerTime> layers_;
-  PrecisionCount products_;
   SharedTimeline* timeline_;
   std::size_t core_ = 0;
   std::map<int, std::int64_t> sent_;
@@ -219,10 +218,9 @@ static Result<NetworkTime> walk_stage(const StageOfFile& at, TimingPreset preset
     for (const bmodel::Tensor& tensor : of.outputs) walk.copy(copies && core == 0 ? tensor.bytes : 0);
     walk.finish();
   }
+  time.precision = time.products.name();
   if (const Fit* fit = preset == TimingPreset::kFull ? Fit::find(*chip) : nullptr; fit != nullptr) {
-    const std::string kind =
-        time.cores > 1 ? fmt::format("{} on {} cores", time.precision, time.cores) : time.precision;
-    if (const FitError* error = fit->error_of(kind)) time.error = *error;
+    if (const FitError* error = fit->error_of(time.precision, time.cores)) time.error = *error;
   }
   return time;
 }

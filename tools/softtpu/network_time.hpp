@@ -35,7 +35,8 @@ struct NetworkTime {
   Moment end;
   std::array<double, kQueues> busy_us{};
   std::array<double, kBytePaths> bytes{};
-  double operations = 0;
+  double operations = 0, ideal_us = 0;   // and how long they take one core at the peak of their types
+  PrecisionCount products;               // of all cores
   std::optional<FitError> error;         // of networks of this precision
   std::vector<LayerTime> layers;         // the costliest first
   std::vector<std::string> not_counted;  // parts for the host's processor

@@ -104,7 +104,7 @@ function drawSummary(record) {
   }
   const moved = Object.entries(record.bytes).map(([path, value]) => path + " " + bytes(value)).join(", ");
   const rests = Object.entries(record.rests_on_us || {}).map(([what, value]) => percent(value / total) + " " + what).join(", ");
-  const error = record.error ? "; networks of this precision (" + record.precision + ") were off by " + percent(record.error.error) + " (" + record.error.networks + " networks)" : "";
+  const error = record.error ? "; " + record.error.text : "";
   byId("spent").textContent = (moved ? "Moved: " + moved + "." : "Nothing was moved.") + (rests ? " The time rests on: " + rests + error + "." : "");
   const advice = record.advice || [];  // records of earlier versions have none
   const list = clear(byId("advice").querySelector("ul"));

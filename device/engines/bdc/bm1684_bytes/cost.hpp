@@ -1,5 +1,5 @@
-// What BM1684's layers of bytes cost: as those of fp32 with the same sizes, but that a convolution takes two input
-// channels of four images in a cycle. Peaks that the vendor states say so: 17.6 TOPS of bytes, 2.2 TFLOPS of fp32.
+// What BM1684's layers of bytes cost: as those of fp32 with the same sizes, but that a convolution takes several input
+// channels, and images, in a cycle.
 #pragma once
 
 #include "device/cost/feature_terms.hpp"
@@ -10,7 +10,7 @@ namespace softtpu {
 
 inline Features features_of(const FeatureTerms& at, const OkkByteConvCmd& cmd) {
   Dim4 input = cmd.input.shape;
-  input.c = (cmd.input_channels + 1) / 2;
+  input.c = (cmd.input_channels + kByteChannels - 1) / kByteChannels;
   return at.model().convolution(input, cmd.output.shape.c, to_cost_window(cmd.window), at.lane(cmd.output));
 }
 inline Features features_of(const FeatureTerms& at, const OkkByteWindowCmd& cmd) {

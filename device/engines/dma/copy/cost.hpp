@@ -39,7 +39,10 @@ inline Work work_of(const CycleTerms& at, const DmaMatrixCmd& cmd) {
 
 inline Features features_of(const FeatureTerms& at, const DmaCopyCmd& cmd) {
   const Tensor* local = at.is_local(cmd.dst) ? &cmd.dst : at.is_local(cmd.src) ? &cmd.src : nullptr;
-  if (local == nullptr) return at.model().system_move(at.bytes_of(cmd.dst));
+  if (local == nullptr && cmd.order == CopyOrder::kBlock) return at.model().system_move(at.bytes_of(cmd.dst));
+  if (local == nullptr)
+    return at.model().system_copy(cmd.src.shape, {cmd.src.addr, cmd.src.stride}, cmd.dst.shape,
+                                  {cmd.dst.addr, cmd.dst.stride}, size_of(cmd.src.dtype));
   if (at.is_local(cmd.dst) && at.is_local(cmd.src)) return at.model().local_move(at.bytes_of(cmd.dst));
   const bool load = local == &cmd.dst;
   const Tensor& system = load ? cmd.src : cmd.dst;
@@ -54,7 +57,7 @@ inline Features features_of(const FeatureTerms& at, const DmaMatrixCmd& cmd) {
   const Tensor& local = load ? cmd.dst : cmd.src;
   const Tensor& system = load ? cmd.src : cmd.dst;
   return at.model().matrix_transfer(load, system.addr, system.shape.n, system.shape.w, local.shape.w,
-                                    static_cast<int>(system.stride.n));
+                                    static_cast<int>(system.stride.n), size_of(system.dtype));
 }
 
 }  // namespace softtpu
