@@ -24,6 +24,9 @@ namespace {
 // How many tensors of the launch are remembered to recognise the tail of an earlier, larger one.
 constexpr std::size_t kMostWrites = 256;
 
+// Local memory, divided for what has to be undone at the end of a launch.
+constexpr std::uint64_t kPageBytes = 4096;
+
 struct LocalWrite {
   Op op;
   Tensor tensor;
@@ -106,7 +109,7 @@ class InitCheck final : public Observer {
     for (Tail& tail : tails_) {
       if (!tail.has_reached && tail.costs_time && fault.empty()) tell_unused(std::move(tail.finding));
     }
-    if (!tails_.empty()) shadow_->forget_taints();
+    forget_taints();
     findings_->report();
   }
 
@@ -122,8 +125,8 @@ class InitCheck final : public Observer {
   template <class F>
   void for_each_used_run(const OperandUse& use, F f) {
     if (!is_whole(use)) return for_each_used_span(*chip_, use, f);
-    const SpanSpace space = find_runs(*chip_, use.tensor, runs_);
-    for (const LaneRun& run : runs_) for_each_lane(*chip_, space, run, f);
+    const auto& [space, runs, hull] = runs_of(*chip_, use.tensor);
+    for (const LaneRun& run : runs) for_each_lane(*chip_, space, run, f);
   }
 
   bool is_written(const OperandUse& use) {
@@ -365,11 +368,25 @@ class InitCheck final : public Observer {
     return static_cast<std::size_t>(row * shape.w + span.w);
   }
 
+  // What is tainted counts as an earlier launch's from now on.
+  void forget_taints() {
+    for (std::size_t page = 0; page < tainted_.size(); ++page) {
+      if (!tainted_[page]) continue;
+      std::uint8_t* const states = shadow_->local() + page * kPageBytes;
+      const std::uint64_t bytes = std::min(kPageBytes, chip_->local_mem.bytes - page * kPageBytes);
+      std::replace_if(states, states + bytes, Shadow::is_taint, Shadow::kFirstLaunch);
+      tainted_[page] = false;
+    }
+  }
+
   // The command has written its result; elements that were made of stale ones are no better.
   void taint(const Tensor& result, const ElementMarks& marks) {
+    tainted_.resize(chip_->local_mem.bytes / kPageBytes + 1);
     const auto size = static_cast<std::uint64_t>(size_of(result.dtype));
     for_each_span(*chip_, result, [&](const Span& span) {
       std::uint8_t* states = shadow_->find(span);
+      for (std::uint64_t page = span.begin / kPageBytes; page <= (span.end - 1) / kPageBytes; ++page)
+        tainted_[page] = true;
       const std::uint8_t* mark = marks.data() + first_element(result.shape, span);
       for (std::uint64_t i = 0; i < span.end - span.begin; ++i) {
         if (mark[i / size] != 0) states[i] = mark[i / size];
@@ -472,7 +489,6 @@ class InitCheck final : public Observer {
     }
   }
 
-  std::vector<LaneRun> runs_;
   std::shared_ptr<Findings> findings_;
   std::shared_ptr<Shadow> shadow_;
   std::shared_ptr<AllocationTable> allocations_;
@@ -485,6 +501,7 @@ class InitCheck final : public Observer {
   ElementMarks marks_;            // of its elements; empty: none is tainted
   Tensor summed_;                 // what a product adds to
   ElementMarks sums_;             // of the elements of that
+  std::vector<bool> tainted_;     // pages of local memory with marked elements
 };
 
 }  // namespace

@@ -4,10 +4,13 @@
 
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include "device/checks/describe.hpp"
 #include "device/footprint/operand_use.hpp"
+#include "device/footprint/runs.hpp"
 #include "device/memory/memories.hpp"
+#include "device/memory/overlap.hpp"
 
 namespace softtpu {
 namespace {
@@ -48,12 +51,18 @@ struct Unusual {
 // Whether a span holds no NaN and no infinity: the usual case, in a loop that compilers turn into vectors.
 template <class Word>
 bool is_finite(const std::uint8_t* data, std::uint64_t count, Word exponent) {
+  constexpr std::uint64_t kBlock = 64;  // words, whose number has to be known for that
   bool found = false;
-  for (std::uint64_t i = 0; i < count; ++i) {
-    Word bits = 0;
-    std::memcpy(&bits, data + i * sizeof bits, sizeof bits);
-    found |= (bits & exponent) == exponent;
-  }
+  const auto look = [&](std::uint64_t first, std::uint64_t words) {
+    for (std::uint64_t i = first; i < first + words; ++i) {
+      Word bits = 0;
+      std::memcpy(&bits, data + i * sizeof bits, sizeof bits);
+      found |= (bits & exponent) == exponent;
+    }
+  };
+  std::uint64_t at = 0;
+  for (; at + kBlock <= count; at += kBlock) look(at, kBlock);
+  look(at, count - at);
   return !found;
 }
 bool is_finite(Dtype type, const std::uint8_t* data, std::uint64_t bytes) {
@@ -83,21 +92,20 @@ class NanCheck final : public Observer {
     settle(op);
     given_ = {};
     if (reported_nan_ && reported_infinite_) return;
-    const auto look = [&](Access access, const char*, const Operand& operand) {
-      if (const auto* scalar = std::get_if<Scalar>(&operand)) {
+    const auto look = [&](Access, const char*, const Operand& operand) {
+      if (const auto* scalar = std::get_if<Scalar>(&operand))
         given_.see(kind_of(scalar->dtype, scalar->bits), SpanSpace::kLocal, 0);
-      } else if (access == Access::kReadWrite) {
-        // Others are looked at as they are used, below.
-        scan(std::get<Tensor>(operand), given_);
-      }
     };
     for_each_operand(command, look);
     // What a comparison gives may be the bits of a NaN: a mask.
     if (const auto* compare = std::get_if<CompareCmd>(&command))
       given_.see(kind_of(compare->dst.dtype, compare->true_val.bits), SpanSpace::kLocal, 0);
-    for_each_use(command, [&](const OperandUse& use) {
-      if (use.reads) scan(use, given_);
+    for_each_use(command, [&](OperandUse use) {
+      if (!use.reads || !is_lost(command, use.tensor)) return;
+      if (use.writes) use.role = {};
+      scan(use, given_);
     });
+    has_looked_at_all_ = false;
   }
 
   void after(Op op, const Command& command) override {
@@ -109,6 +117,7 @@ class NanCheck final : public Observer {
       Unusual made;
       made.of_results = true;
       scan(use, made);
+      if ((made.nan || made.infinite) && !std::exchange(has_looked_at_all_, true)) look_at_others(command);
       if (made.nan && !given_.nan && !reported_nan_ && !made_nan_) {
         made_nan_ = make("nan/nan", Kind::kNan, op, use, made.nan_space, *made.nan);
       }
@@ -125,18 +134,42 @@ class NanCheck final : public Observer {
   }
 
  private:
+  // Whether the command, or another core, may change an operand. Few results are unusual, and only then do the other
+  // operands matter: these are looked at afterwards.
+  bool is_lost(const Command& command, const Tensor& operand) const {
+    if (!is_float(operand.dtype)) return false;
+    bool lost = operand.space == Space::kSystem;
+    for_each_tensor(command, [&](std::uint32_t, Access access, const char*, const Tensor& tensor) {
+      lost = lost || (access != Access::kRead && may_overlap(memories_->chip(), operand, tensor));
+    });
+    return lost;
+  }
+  void look_at_others(const Command& command) {
+    for_each_use(command, [&](const OperandUse& use) {
+      if (use.reads && !is_lost(command, use.tensor)) scan(use, given_);
+    });
+  }
+
   const std::uint8_t* place(SpanSpace space, std::uint64_t begin, std::uint64_t bytes) const {
     if (space == SpanSpace::kLocal) return memories_->local(0) + begin;
     if (space == SpanSpace::kStatic) return memories_->static_mem() + begin;
     return memories_->find_system(begin, bytes).data;
   }
 
-  void scan(const Tensor& tensor, Unusual& seen) const {
-    if (!is_float(tensor.dtype)) return;
-    for_each_span(memories_->chip(), tensor, [&](const Span& span) { scan(tensor.dtype, span, seen); });
+  bool is_all_finite(const Tensor& tensor) const {
+    const auto& [space, runs, hull] = runs_of(memories_->chip(), tensor);
+    bool finite = true;
+    for (const LaneRun& run : runs) {
+      for_each_lane(memories_->chip(), space, run, [&](const Span& span) {
+        const std::uint64_t bytes = span.end - span.begin;
+        const std::uint8_t* data = finite ? place(span.space, span.begin, bytes) : nullptr;
+        finite = finite && (data == nullptr || is_finite(tensor.dtype, data, bytes));
+      });
+    }
+    return finite;
   }
   void scan(const OperandUse& use, Unusual& seen) const {
-    if (!is_float(use.tensor.dtype)) return;
+    if (!is_float(use.tensor.dtype) || (is_whole(use) && is_all_finite(use.tensor))) return;
     for_each_used_span(memories_->chip(), use, [&](const Span& span) { scan(use.tensor.dtype, span, seen); });
   }
   void scan(Dtype type, const Span& span, Unusual& seen) const {
@@ -205,6 +238,7 @@ class NanCheck final : public Observer {
   std::shared_ptr<Shadow> shadow_;  // null: writes are not followed
   const Memories* memories_ = nullptr;
   Unusual given_;
+  bool has_looked_at_all_ = false;  // operands of the command
   std::optional<Made> made_nan_, made_infinite_;
   bool reported_nan_ = false, reported_infinite_ = false;
 };

@@ -11,9 +11,9 @@
 
 #include "device/checks/describe.hpp"
 #include "device/command/instruction_scope.hpp"
+#include "device/footprint/lane_set.hpp"
 #include "device/footprint/local_map.hpp"
 #include "device/footprint/operand_use.hpp"
-#include "device/footprint/runs.hpp"
 #include "device/memory/memories.hpp"
 
 namespace softtpu {
@@ -23,89 +23,6 @@ namespace {
 constexpr std::size_t kMostTensors = 64;
 constexpr std::size_t kMostPieces = 64;
 constexpr std::int64_t kMostRows = 16384;
-
-// Bytes [begin, end).
-struct ByteRun {
-  std::uint64_t begin = 0, end = 0;
-};
-
-// Bytes as runs in ascending order, none of which meets the next. Tensors have thousands of rows, of which each command
-// asks for all: one vector is many times as fast as a tree of them.
-class ByteSet {
- public:
-  // In any order; normalise() before anything is asked.
-  void append(ByteRun run) {
-    if (!runs_.empty() && runs_.back().end == run.begin) {
-      runs_.back().end = run.end;
-    } else {
-      runs_.push_back(run);
-    }
-  }
-  void normalise() {
-    if (!std::is_sorted(runs_.begin(), runs_.end(), begins_before))
-      std::sort(runs_.begin(), runs_.end(), begins_before);
-    join();
-  }
-
-  bool empty() const { return runs_.empty(); }
-  auto begin() const { return runs_.begin(); }
-  auto end() const { return runs_.end(); }
-
-  ByteSet& operator+=(const ByteSet& other) {
-    const auto own = static_cast<std::ptrdiff_t>(runs_.size());
-    runs_.insert(runs_.end(), other.runs_.begin(), other.runs_.end());
-    std::inplace_merge(runs_.begin(), runs_.begin() + own, runs_.end(), begins_before);
-    join();
-    return *this;
-  }
-  ByteSet& operator-=(const ByteSet& other) {
-    std::vector<ByteRun> left;
-    auto taken = other.runs_.begin();
-    for (ByteRun run : runs_) {
-      while (taken != other.runs_.end() && taken->end <= run.begin) ++taken;
-      for (auto at = taken; at != other.runs_.end() && at->begin < run.end; ++at) {
-        if (at->begin > run.begin) left.push_back({run.begin, at->begin});
-        run.begin = std::max(run.begin, at->end);
-        if (run.begin >= run.end) break;
-      }
-      if (run.begin < run.end) left.push_back(run);
-    }
-    runs_ = std::move(left);
-    return *this;
-  }
-  friend ByteSet operator&(const ByteSet& a, const ByteSet& b) {
-    ByteSet both;
-    auto other = b.runs_.begin();
-    for (const ByteRun& run : a.runs_) {
-      while (other != b.runs_.end() && other->end <= run.begin) ++other;
-      for (auto at = other; at != b.runs_.end() && at->begin < run.end; ++at)
-        both.runs_.push_back({std::max(run.begin, at->begin), std::min(run.end, at->end)});
-    }
-    return both;
-  }
-  bool lies_within(const ByteSet& other) const {
-    ByteSet outside = *this;
-    outside -= other;
-    return outside.empty();
-  }
-
- private:
-  static bool begins_before(const ByteRun& a, const ByteRun& b) { return a.begin < b.begin; }
-  // Those in order that meet.
-  void join() {
-    std::size_t kept = 0;
-    for (const ByteRun& run : runs_) {
-      if (kept > 0 && run.begin <= runs_[kept - 1].end) {
-        runs_[kept - 1].end = std::max(runs_[kept - 1].end, run.end);
-      } else {
-        runs_[kept++] = run;
-      }
-    }
-    runs_.resize(kept);
-  }
-
-  std::vector<ByteRun> runs_;
-};
 
 // A call and the tensor that it writes.
 struct Written {
@@ -120,13 +37,13 @@ struct Live {
   std::vector<OperandUse> pieces;  // written inside it since
   // Since another tensor has damaged it: the bytes that are still its own, and those that are not.
   std::optional<Written> taker;
-  ByteSet own, lost;
+  LaneSet own, lost;
 };
 
-// Bytes of a living tensor that a command is about to write, and what they are now.
+// Bytes of a living tensor that a command is about to write, and what they are now if that matters.
 struct Threat {
   std::size_t tensor;  // index into tensors_
-  ByteSet bytes;
+  LaneSet bytes;
   std::vector<std::uint8_t> values;
 };
 
@@ -153,7 +70,7 @@ class OverwriteCheck final : public Observer {
       if (use.reads && use.role.all && !has_spare_columns(command, use)) read(op, use);
     });
     for_each_use(command, [&](const OperandUse& use) {
-      if (use.writes) threaten(use);
+      if (use.writes) threaten(op, use);
     });
   }
 
@@ -183,25 +100,16 @@ class OverwriteCheck final : public Observer {
     return (tensor.stride.w == 1 || shape.w == 1 ? rows : rows * shape.w) <= kMostRows;
   }
 
-  ByteSet bytes_of(const OperandUse& use) const {
-    ByteSet bytes;
-    const auto append = [&](const Span& span) {
-      if (span.space == SpanSpace::kLocal && span.begin < span.end) bytes.append({span.begin, span.end});
-    };
-    if (!is_whole(use)) {
-      for_each_used_span(*chip_, use, append);
-    } else {
-      const SpanSpace space = find_runs(*chip_, use.tensor, runs_);
-      // Lane by lane, as the bytes lie: nothing is left to sort then.
-      for (std::uint64_t lane = 1; lane != 0; lane <<= 1) {
-        for (LaneRun run : runs_) {
-          run.lanes &= lane;
-          if (run.lanes != 0) for_each_lane(*chip_, space, run, append);
-        }
-      }
+  LaneSet bytes_of(const OperandUse& use) const {
+    if (is_whole(use)) {
+      const auto& [space, runs, hull] = runs_of(*chip_, use.tensor);
+      return space == SpanSpace::kLocal ? LaneSet(runs) : LaneSet();
     }
-    bytes.normalise();
-    return bytes;
+    std::vector<LaneRun> runs;
+    for_each_used_span(*chip_, use, [&](const Span& span) {
+      if (span.space == SpanSpace::kLocal && span.begin < span.end) runs.push_back(run_of(*chip_, span));
+    });
+    return LaneSet(std::move(runs));
   }
 
   static void forget(Live& tensor) { tensor.box.npus = 0; }
@@ -215,10 +123,15 @@ class OverwriteCheck final : public Observer {
     return box.meets(tensor.box) && !box.covers(tensor.box) && !tensor.box.covers(box);
   }
 
-  void threaten(const OperandUse& use) {
+  // Tiles of one tensor may have rows in common, with the same values from both.
+  static bool may_agree(const Live& tensor, Op op, const OperandUse& use) {
+    return tensor.by.op == op || !use.role.all;
+  }
+
+  void threaten(Op op, const OperandUse& use) {
     const auto box = box_of(*chip_, use.tensor);
     if (!box) return;
-    std::optional<ByteSet> written;
+    std::optional<LaneSet> written;
     for (std::size_t i = 0; i < tensors_.size(); ++i) {
       Live& tensor = tensors_[i];
       if (!is_taken(tensor, *box)) continue;
@@ -228,24 +141,38 @@ class OverwriteCheck final : public Observer {
       }
       if (!written) written = bytes_of(use);
       Threat threat{i, bytes_of(tensor.by.use) & *written, {}};
-      for (const ByteRun& part : threat.bytes) {
-        const std::uint8_t* data = memories_->local(0) + part.begin;
-        threat.values.insert(threat.values.end(), data, data + (part.end - part.begin));
+      if (threat.bytes.empty()) continue;
+      if (may_agree(tensor, op, use)) {
+        for (const LaneRun& run : threat.bytes) {
+          for_each_lane(*chip_, SpanSpace::kLocal, run, [&](const Span& span) {
+            const std::uint8_t* data = memories_->local(0);
+            threat.values.insert(threat.values.end(), data + span.begin, data + span.end);
+          });
+        }
       }
-      if (!threat.values.empty()) threats_.push_back(std::move(threat));
+      threats_.push_back(std::move(threat));
     }
   }
 
   // Those bytes of the threatened ones that have another value now.
-  ByteSet changed(const Threat& threat) const {
-    ByteSet bytes;
-    std::size_t seen = 0;
-    for (const ByteRun& part : threat.bytes) {
-      for (std::uint64_t at = part.begin; at < part.end; ++at, ++seen) {
-        if (memories_->local(0)[at] != threat.values[seen]) bytes.append({at, at + 1});
+  LaneSet changed(const Threat& threat) const {
+    std::vector<LaneRun> runs;
+    const std::uint8_t* before = threat.values.data();
+    for (const LaneRun& run : threat.bytes) {
+      std::vector<std::uint64_t> lanes(run.end - run.begin);
+      for_each_lane(*chip_, SpanSpace::kLocal, run, [&](const Span& span) {
+        const std::uint8_t* const now = memories_->local(0) + span.begin;
+        const std::uint64_t lane = run_of(*chip_, span).lanes;
+        if (std::memcmp(now, before, lanes.size()) != 0) {
+          for (std::size_t i = 0; i < lanes.size(); ++i) lanes[i] |= now[i] != before[i] ? lane : 0;
+        }
+        before += lanes.size();
+      });
+      for (std::size_t i = 0; i < lanes.size(); ++i) {
+        if (lanes[i] != 0) runs.push_back({run.begin + i, run.begin + i + 1, lanes[i]});
       }
     }
-    return bytes;
+    return LaneSet(std::move(runs));
   }
 
   void write(Op op, const OperandUse& use, std::size_t old) {
@@ -270,7 +197,7 @@ class OverwriteCheck final : public Observer {
 
   void fill(Live& tensor, const OperandUse& piece) {
     if (tensor.taker) {
-      const ByteSet bytes = bytes_of(piece);
+      const LaneSet bytes = bytes_of(piece);
       tensor.own -= bytes;
       tensor.lost -= bytes;
       if (tensor.own.empty() || tensor.lost.empty()) forget(tensor);
@@ -285,9 +212,7 @@ class OverwriteCheck final : public Observer {
     const auto threat =
         std::find_if(threats_.begin(), threats_.end(), [&](const Threat& known) { return known.tensor == index; });
     if (threat == threats_.end()) return;  // their bytes lie between each other
-    // Tiles of one tensor may have rows in common, with the same values from both.
-    const bool may_agree = tensor.by.op == self.op || !self.use.role.all;
-    const ByteSet lost = may_agree ? changed(*threat) : threat->bytes;
+    const LaneSet lost = may_agree(tensor, self.op, self.use) ? changed(*threat) : threat->bytes;
     if (lost.empty()) return fill(tensor, self.use);
     if (!tensor.taker) {
       tensor.own = bytes_of(tensor.by.use);
@@ -306,16 +231,18 @@ class OverwriteCheck final : public Observer {
     for (Live& tensor : tensors_) {
       if (!tensor.taker || tensor.box.npus == 0 || !tensor.box.covers(*box)) continue;
       if (!has_few_rows(use.tensor)) continue;
-      const ByteSet bytes = bytes_of(use);
-      const ByteSet lost = bytes & tensor.lost;
+      const LaneSet bytes = bytes_of(use);
+      const LaneSet lost = bytes & tensor.lost;
       if (lost.empty() || (bytes & tensor.own).empty() || !bytes.lies_within(bytes_of(tensor.by.use))) continue;
-      report(op, use, tensor, *lost.begin());
+      report(op, use, tensor, lost);
       forget(tensor);
     }
   }
 
-  void report(Op op, const OperandUse& use, const Live& tensor, const ByteRun& lost) {
+  void report(Op op, const OperandUse& use, const Live& tensor, const LaneSet& all_lost) {
     const CallStack here = capture_call_stack();
+    Span lost;
+    for_each_lane(*chip_, SpanSpace::kLocal, all_lost.first_of_lane(), [&](const Span& span) { lost = span; });
     Finding finding;
     finding.rule = "memory/overwritten";
     finding.place = place_of(*chip_, SpanSpace::kLocal, lost.begin, lost.end);
@@ -334,7 +261,6 @@ class OverwriteCheck final : public Observer {
     findings_->add(finding);
   }
 
-  mutable std::vector<LaneRun> runs_;  // of the tensor that is looked at
   std::shared_ptr<Findings> findings_;
   const Memories* memories_ = nullptr;
   const Chip* chip_ = nullptr;

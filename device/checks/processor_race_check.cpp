@@ -15,6 +15,7 @@
 #include "device/checks/page_guard.hpp"
 #include "device/checks/race_check.hpp"
 #include "device/chip/rules.hpp"
+#include "device/command/instruction_scope.hpp"
 #include "device/isa/message_engine.hpp"
 #include "device/memory/memories.hpp"
 
@@ -99,6 +100,8 @@ class ProcessorRaceCheck final : public Observer {
       finish([&](const Pending& known) { return waits_for(op, *control, info(known.op).engine); });
       return close();
     }
+    // No code of a kernel runs between the instructions of a network.
+    if (submits_instructions() && windows_.empty()) return;
     pending_.push_back({op, command, capture_call_stack()});
     if (pending_.size() > kMostPending) pending_.pop_front();
     for (const Window& window : windows_) guard(pending_.back(), window);

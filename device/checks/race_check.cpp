@@ -9,10 +9,11 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "device/checks/describe.hpp"
-#include "device/footprint/runs.hpp"
+#include "device/footprint/lane_set.hpp"
 #include "device/isa/message_engine.hpp"
 #include "device/memory/memories.hpp"
 
@@ -84,10 +85,20 @@ void join(Clock& clock, const Clock& other) {
 
 struct SectionCommand {
   std::size_t engine;
-  std::uint32_t tick;  // of its engine
+  Clock seen;  // what its engine knew to have happened; of the engine itself, the command's own number
   Op op;
   Command command;
   CallStack stack;
+  std::uint32_t tick() const { return seen[engine]; }
+};
+
+// What holds all bytes that a command touches through one operand.
+struct Area {
+  Touch touch;
+  std::uint32_t tick;  // of its engine
+  bool writes;
+  SpanSpace space;
+  LaneRun hull;
 };
 
 constexpr std::array kEngines = {Engine::kBdc, Engine::kGdma, Engine::kSdma, Engine::kHau};
@@ -115,10 +126,13 @@ class RaceCheck final : public Observer {
     }
     const auto engine = index_of(info(op).engine);
     if (!open_ || !engine) return;
-    commands_.push_back({*engine, ++clocks_[*engine][*engine], op, command, capture_call_stack()});
-    for_each_tensor(command, [&](std::uint32_t operand, Access access, const char*, const Tensor& tensor) {
-      touch(*engine, access, tensor, operand);
-    });
+    ++clocks_[*engine][*engine];
+    commands_.push_back({*engine, clocks_[*engine], op, command, capture_call_stack()});
+    if (!is_suspicious_ && is_apart(commands_.back())) return;
+    if (!std::exchange(is_suspicious_, true)) {
+      for (std::uint32_t number = 1; number < commands_.size(); ++number) touch_all(number);
+    }
+    touch_all(static_cast<std::uint32_t>(commands_.size()));
   }
 
   void launch_ends(const std::string&) override {
@@ -135,7 +149,8 @@ class RaceCheck final : public Observer {
   // Everything so far has happened before whatever comes.
   void forget() {
     commands_.clear();
-    engines_ = {};
+    for (std::vector<Area>& areas : areas_) areas.clear();
+    if (std::exchange(is_suspicious_, false)) engines_ = {};
     clocks_ = {};
     messages_.clear();
     reported_.clear();
@@ -171,10 +186,56 @@ class RaceCheck final : public Observer {
     }
   }
 
-  void touch(std::size_t engine, Access access, const Tensor& tensor, std::uint32_t operand) {
-    const Touch self{static_cast<std::uint32_t>(commands_.size()), operand};
-    const SpanSpace space = find_runs(*chip_, tensor, runs_);
-    for (const LaneRun& run : runs_) touch_run(engine, access != Access::kRead, space, run, self);
+  // ---- Whether there may be a race at all: bytes are followed one by one only from the first meeting on that nothing
+  // orders, from the section's first command on. Right programs have none. ----
+
+  bool is_apart(const SectionCommand& command) {
+    bool apart = true;
+    for_each_tensor(command.command, [&](std::uint32_t operand, Access access, const char*, const Tensor& tensor) {
+      if (!apart) return;
+      const TensorRuns& runs = runs_of(*chip_, tensor);
+      const Area area{{static_cast<std::uint32_t>(commands_.size()), operand},
+                      command.tick(),
+                      access != Access::kRead,
+                      runs.space,
+                      runs.hull};
+      for (std::size_t other = 0; other < kEngines.size() && apart; ++other)
+        apart = other == command.engine || !meets_unordered(area, tensor, other, command.seen[other]);
+      areas_[command.engine].push_back(area);
+    });
+    return apart;
+  }
+
+  // Commands of an engine up to the tick `known` come before.
+  bool meets_unordered(const Area& area, const Tensor& tensor, std::size_t engine, std::uint32_t known) const {
+    const std::vector<Area>& areas = areas_[engine];
+    for (auto other = areas.rbegin(); other != areas.rend() && other->tick > known; ++other) {
+      const LaneRun &a = area.hull, &b = other->hull;
+      if (!(area.writes || other->writes) || area.space != other->space || (a.lanes & b.lanes) == 0) continue;
+      if (a.begin >= b.end || b.begin >= a.end) continue;
+      const LaneSet bytes(runs_of(*chip_, tensor).runs);
+      if (!(bytes & LaneSet(runs_of(*chip_, tensor_of(other->touch)).runs)).empty()) return true;
+    }
+    return false;
+  }
+
+  Tensor tensor_of(Touch touch) const {
+    Tensor found;
+    for_each_tensor(command_of(touch).command, [&](std::uint32_t index, Access, const char*, const Tensor& tensor) {
+      if (index == touch.operand) found = tensor;
+    });
+    return found;
+  }
+
+  // ---- Which bytes ----
+
+  void touch_all(std::uint32_t number) {
+    const SectionCommand& command = command_of({number, 0});
+    for_each_tensor(command.command, [&](std::uint32_t operand, Access access, const char*, const Tensor& tensor) {
+      const TensorRuns& runs = runs_of(*chip_, tensor);
+      for (const LaneRun& run : runs.runs)
+        touch_run(command.engine, access != Access::kRead, runs.space, run, {number, operand});
+    });
   }
 
   void touch_run(std::size_t engine, bool writes, SpanSpace space, const LaneRun& run, Touch self) {
@@ -207,7 +268,7 @@ class RaceCheck final : public Observer {
         if (lanes == 0) continue;
         found |= lanes;
         const SectionCommand& earlier = command_of(part.touch);
-        if (clocks_[command_of(self).engine][earlier.engine] >= earlier.tick) continue;  // a message orders them
+        if (command_of(self).seen[earlier.engine] >= earlier.tick()) continue;  // a message orders them
         unordered |= lanes;
         const std::uint64_t first = std::max(at->first.lower(), run.begin), last = std::min(at->first.upper(), run.end);
         const auto placed = [&](std::uint64_t byte) {
@@ -256,7 +317,8 @@ class RaceCheck final : public Observer {
   std::array<Clock, kEngines.size()> clocks_{};  // what each engine knows to have happened
   std::map<int, Clock> messages_;
   std::deque<std::uint64_t> reported_;
-  std::vector<LaneRun> runs_;  // of the tensor that is looked at
+  std::array<std::vector<Area>, kEngines.size()> areas_;
+  bool is_suspicious_ = false;  // engines_ is kept
 };
 
 }  // namespace

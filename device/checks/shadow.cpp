@@ -87,18 +87,14 @@ std::uint8_t Shadow::next_number() {
   return kFirstLaunch + 1;
 }
 
-void Shadow::forget_taints() {
-  std::uint8_t* states = local();
-  for (std::uint64_t i = 0; i < chip_.local_mem.bytes; ++i) states[i] = is_taint(states[i]) ? kFirstLaunch : states[i];
-}
-
 std::uint64_t find_other(const std::uint8_t* begin, std::uint64_t bytes, std::uint8_t value) {
+  if (bytes == 0 || begin[0] != value) return 0;
+  // Bytes are all the same when each is the next one's.
   constexpr std::uint64_t kBlock = 256;
   std::uint64_t at = 0;
-  for (; at + kBlock <= bytes; at += kBlock) {
-    std::uint8_t differs = 0;
-    for (std::uint64_t i = 0; i < kBlock; ++i) differs = static_cast<std::uint8_t>(differs | (begin[at + i] ^ value));
-    if (differs != 0) break;
+  for (std::uint64_t block = 0; at + 1 < bytes; at += block) {
+    block = std::min(kBlock, bytes - 1 - at);
+    if (std::memcmp(begin + at, begin + at + 1, block) != 0) break;
   }
   while (at < bytes && begin[at] == value) ++at;
   return at;

@@ -39,8 +39,6 @@ class Shadow {
   // Numbers the next launch, in which all bytes count as an earlier launch's until they are written again. The cores of
   // one launch have the same number.
   void begin_launch();
-  // What is tainted counts as an earlier launch's from now on.
-  void forget_taints();
   std::uint8_t launch() const { return own_launch_; }
 
  private:

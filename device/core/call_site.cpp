@@ -49,6 +49,7 @@ bool is_linked_in() { return own_object() == object_of(reinterpret_cast<const vo
 
 // The call instruction behind find_caller(); nullptr: unknown.
 const void* caller_address(const CallStack& stack) {
+  if (stack.count == 0) return nullptr;
   const void* own = own_object();
   const bool linked_in = is_linked_in();
   // A crash in the kernel comes back through the C library's return from a signal.

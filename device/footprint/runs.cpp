@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <tuple>
 
 namespace softtpu {
@@ -123,9 +124,8 @@ void split_by_lanes(const Chip& chip, std::vector<LaneRun>& runs) {
   std::vector<LaneRun> split;
   for (const LaneRun& run : runs) {
     for (std::uint64_t begin = run.begin; begin < run.end;) {
-      const std::uint64_t lane = begin / chip.local_bytes, end = std::min(run.end, (lane + 1) * chip.local_bytes);
-      const std::uint64_t moved = (lane - lane / kRunLanes) * chip.local_bytes;
-      split.push_back({begin - moved, end - moved, std::uint64_t{1} << lane % kRunLanes});
+      const std::uint64_t end = std::min(run.end, (begin / chip.local_bytes + 1) * chip.local_bytes);
+      split.push_back(run_of(chip, {SpanSpace::kLocal, begin, end}));
       begin = end;
     }
   }
@@ -157,6 +157,43 @@ SpanSpace find_runs(const Chip& chip, const Tensor& tensor, std::vector<LaneRun>
   }
   if (space == SpanSpace::kLocal) join_lanes(runs);
   return space;
+}
+
+const TensorRuns& runs_of(const Chip& chip, const Tensor& tensor) {
+  struct Entry {
+    Tensor tensor;
+    std::tuple<int, std::uint32_t, std::uint64_t> lanes;  // what it depends on of the chip
+    TensorRuns runs;
+  };
+  constexpr std::size_t kEntries = 1024;
+  constexpr std::size_t kMostRuns = 256;  // of one that is kept
+  thread_local std::vector<Entry> kept(kEntries);
+  thread_local Entry large;
+  std::uint64_t hash = tensor.addr;
+  for (const std::int64_t number : std::initializer_list<std::int64_t>{
+           tensor.shape.n, tensor.shape.c, tensor.shape.h, tensor.shape.w, tensor.stride.n, tensor.stride.c,
+           tensor.stride.h, tensor.stride.w, static_cast<int>(tensor.dtype)})
+    hash = (hash ^ static_cast<std::uint64_t>(number)) * 0x9E3779B97F4A7C15;
+  Entry& place = kept[(hash >> 32) % kEntries];
+  const std::tuple lanes(chip.npu_num, chip.local_bytes, chip.local_mem.start);
+  if (place.lanes == lanes && place.tensor == tensor) return place.runs;
+  large.runs.space = find_runs(chip, tensor, large.runs.runs);
+  const std::vector<LaneRun>& runs = large.runs.runs;
+  LaneRun& hull = large.runs.hull;
+  hull = runs.empty() ? LaneRun{0, 0, 0} : runs.front();
+  for (const LaneRun& run : runs) {
+    hull.end = std::max(hull.end, run.end);
+    hull.lanes |= run.lanes;
+  }
+  if (runs.size() > kMostRuns) return large.runs;
+  place = {tensor, lanes, large.runs};
+  return place.runs;
+}
+
+LaneRun run_of(const Chip& chip, const Span& span) {
+  const std::uint64_t npu = span.begin / chip.local_bytes;
+  const std::uint64_t moved = (npu - npu / kRunLanes) * chip.local_bytes;
+  return {span.begin - moved, span.end - moved, std::uint64_t{1} << npu % kRunLanes};
 }
 
 std::uint64_t place_in_lane(const Chip& chip, std::uint64_t joined, int lane) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <random>
 #include <set>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "device/chip/chip.hpp"
+#include "device/footprint/lane_set.hpp"
 
 namespace softtpu::runs_test {
 namespace {
@@ -71,6 +73,14 @@ TEST_P(Runs, AreTheBytesOfTheSpans) {
     SpanSpace wanted{};
     const Bytes bytes = bytes_of_spans(chip, tensor, wanted);
     const SpanSpace space = find_runs(chip, tensor, runs);
+    for (int again = 0; again < 2; ++again) {
+      const TensorRuns& kept = runs_of(chip, tensor);
+      ASSERT_EQ(kept.space, space);
+      ASSERT_EQ(kept.runs, runs);
+      for (const LaneRun& run : runs) {
+        ASSERT_TRUE(kept.hull.begin <= run.begin && run.end <= kept.hull.end && (run.lanes & ~kept.hull.lanes) == 0);
+      }
+    }
     ASSERT_EQ(space, wanted);
     ASSERT_EQ(bytes_of_runs(chip, runs, space), bytes) << to_text(Operand(tensor));
     EXPECT_TRUE(std::is_sorted(runs.begin(), runs.end(), [](const LaneRun& a, const LaneRun& b) {
@@ -83,6 +93,67 @@ TEST_P(Runs, AreTheBytesOfTheSpans) {
 
 INSTANTIATE_TEST_SUITE_P(Npus, Runs, ::testing::Values(1, 4, 32, 64, 100),
                          [](const auto& test) { return std::to_string(test.param); });
+
+// Each byte in each lane.
+using LaneBytes = std::set<std::pair<int, std::uint64_t>>;
+LaneBytes bytes_of_set(const LaneSet& set) {
+  LaneBytes bytes;
+  std::uint64_t end = 0;
+  for (const LaneRun& run : set) {
+    EXPECT_TRUE(end <= run.begin && run.begin < run.end && run.lanes != 0);
+    end = run.end;
+    for (int lane = 0; lane < 64; ++lane) {
+      for (std::uint64_t at = run.begin; at < run.end; ++at) {
+        if ((run.lanes >> lane & 1) != 0) bytes.emplace(lane, at);
+      }
+    }
+  }
+  return bytes;
+}
+
+TEST(LaneSets, AreJoinedCutAndComparedByteByByte) {
+  std::mt19937 random(7);
+  const auto below = [&](unsigned limit) { return static_cast<std::uint64_t>(random() % limit); };
+  int within = 0, empty = 0;
+  for (int i = 0; i < 2000; ++i) {
+    std::array<LaneSet, 2> sets;
+    std::array<LaneBytes, 2> bytes;
+    for (std::size_t which : {0U, 1U}) {
+      std::vector<LaneRun> runs;
+      for (std::uint64_t count = below(4); count > 0; --count) {
+        const std::uint64_t begin = below(12);
+        runs.push_back({begin, begin + 1 + below(4), below(2) == 0 ? std::uint64_t{7} << 61 : 1 + below(7)});
+        for (int lane = 0; lane < 64; ++lane) {
+          for (std::uint64_t at = begin; at < runs.back().end; ++at) {
+            if ((runs.back().lanes >> lane & 1) != 0) bytes[which].emplace(lane, at);
+          }
+        }
+      }
+      sets[which] = LaneSet(runs);
+      ASSERT_EQ(bytes_of_set(sets[which]), bytes[which]);
+    }
+    LaneBytes both, first, all = bytes[0];
+    for (const auto& byte : bytes[0]) (bytes[1].contains(byte) ? both : first).insert(byte);
+    all.insert(bytes[1].begin(), bytes[1].end());
+    LaneSet joined = sets[0], cut = sets[0];
+    ASSERT_EQ(bytes_of_set(joined += sets[1]), all);
+    ASSERT_EQ(bytes_of_set(cut -= sets[1]), first);
+    ASSERT_EQ(bytes_of_set(sets[0] & sets[1]), both);
+    ASSERT_EQ(sets[0].lies_within(sets[1]), first.empty());
+    ASSERT_EQ(sets[0].empty(), bytes[0].empty());
+    within += first.empty() && !sets[0].empty();
+    empty += sets[0].empty();
+    if (sets[0].empty()) continue;
+    const LaneRun front = sets[0].first_of_lane();
+    const auto [lane, at] = *bytes[0].begin();
+    ASSERT_EQ(front.lanes, std::uint64_t{1} << lane);
+    ASSERT_EQ(front.begin, at);
+    for (std::uint64_t byte = at; byte < front.end; ++byte) ASSERT_TRUE(bytes[0].contains({lane, byte}));
+    ASSERT_FALSE(bytes[0].contains({lane, front.end}));
+  }
+  EXPECT_GT(within, 20);
+  EXPECT_GT(empty, 50);
+}
 
 }  // namespace
 }  // namespace softtpu::runs_test
