@@ -104,10 +104,28 @@ class Arrays {
   int made_ = 0;
 };
 
-bool take_outputs(const char* function, bm_handle_t handle, const LaunchData& data, const Tensors& outputs) {
+// False, with a line in the log: some outputs are not made, as parts of the network are left out.
+bool has_all_outputs(const char* function, const Network& network, std::size_t stage) {
+  if (network.not_made(stage).empty()) return true;
+  std::vector<std::string> missing;
+  for (int i = 0; i < network.info().output_num; ++i) {
+    const std::string name = network.info().output_names[i];
+    if (network.not_made(stage).contains(name)) missing.push_back(fmt::format("\"{}\"", name));
+  }
+  if (missing.empty()) return true;
+  return refuse(function, fmt::format("network \"{}\" has not made {}: left out is {}", network.name(),
+                                      fmt::join(missing, ", "), fmt::join(network.left_out(stage), "; ")));
+}
+
+bool take_outputs(const char* function, bm_handle_t handle, const LaunchData& data, const Tensors& outputs,
+                  const std::set<std::string>& not_made, const bm_net_info_t& info) {
   Arrays arrays(data);
   for (int i = 0; i < data.output_num; ++i) {
     const bm_tensor_t& tensor = outputs.list[static_cast<std::size_t>(i)];
+    if (not_made.contains(info.output_names[i])) {
+      if (data.output_shapes != nullptr) data.output_shapes[i].num_dims = -1;
+      continue;
+    }
     if (!data.user_mem && !arrays.add(bmrt_tensor_bytesize(&tensor)))
       return refuse(function, fmt::format("there is no memory for output {}", i));
     if (data.outputs[i] == nullptr) return refuse(function, fmt::format("output {} is NULL", i));
@@ -120,9 +138,8 @@ bool take_outputs(const char* function, bm_handle_t handle, const LaunchData& da
   return true;
 }
 
-}  // namespace
-
-bool launch(const char* function, Runtime& runtime, Network& network, const LaunchTensors& tensors) {
+// As launch(), and says which stage it is; outputs that parts which are left out would make stay as they are.
+bool start(const char* function, Runtime& runtime, Network& network, const LaunchTensors& tensors, std::size_t& used) {
   const bm_net_info_t& info = network.info();
   if (!check_counts(function, info, tensors.input_num, tensors.output_num)) return false;
   if (tensors.inputs == nullptr || tensors.outputs == nullptr)
@@ -130,6 +147,7 @@ bool launch(const char* function, Runtime& runtime, Network& network, const Laun
   if (!check_inputs(function, info, tensors.inputs)) return false;
   const auto stage = network.find_stage(tensors.inputs, tensors.input_num);
   if (!stage) return refuse(function, stage.error().text);
+  used = *stage;
   if (!network.refusal(*stage).empty())
     return refuse(function, fmt::format("network \"{}\" cannot run: {}", network.name(), network.refusal(*stage)));
   for (int i = 0; i < info.input_num; ++i) {
@@ -165,6 +183,17 @@ bool launch(const char* function, Runtime& runtime, Network& network, const Laun
   return good;
 }
 
+}  // namespace
+
+bool launch(const char* function, Runtime& runtime, Network& network, const LaunchTensors& tensors) {
+  std::size_t stage = 0;
+  if (!start(function, runtime, network, tensors, stage)) return false;
+  if (has_all_outputs(function, network, stage)) return true;
+  if (!tensors.user_mem && bm_thread_sync(runtime.handle()) == BM_SUCCESS)
+    free_outputs(runtime.handle(), tensors.outputs, tensors.output_num);
+  return false;
+}
+
 bool launch(const char* function, Runtime& runtime, Network& network, const LaunchData& data) {
   const bm_net_info_t& info = network.info();
   if (!check_counts(function, info, data.input_num, data.output_num)) return false;
@@ -192,9 +221,12 @@ bool launch(const char* function, Runtime& runtime, Network& network, const Laun
   }
   const LaunchTensors tensors{inputs.list.data(), data.input_num, outputs.list.data(),
                               data.output_num,    true,           data.cores};
-  if (!launch(function, runtime, network, tensors)) return false;
+  std::size_t used = 0;
+  if (!start(function, runtime, network, tensors, used)) return false;
   if (bm_thread_sync(handle) != BM_SUCCESS) return refuse(function, "the network has failed");
-  return take_outputs(function, handle, data, outputs);
+  const bool whole = has_all_outputs(function, network, used);
+  if (!whole && !data.user_mem) return false;
+  return take_outputs(function, handle, data, outputs, network.not_made(used), info) && whole;
 }
 
 }  // namespace softtpu::bmrt

@@ -17,10 +17,11 @@ struct LaunchTensors {
 };
 
 // Checks everything, makes the outputs' memory where asked to, fills in their types and shapes, queues the launch.
-// False: nothing was made, and the log says why.
+// False: no memory was made, and the log says why.
 bool launch(const char* function, Runtime& runtime, Network& network, const LaunchTensors& tensors);
 
-// The same for arrays of the host; waits.
+// The same for arrays of the host; waits. Outputs that parts which are left out would make get -1 as their number of
+// dimensions.
 struct LaunchData {
   void* const* inputs = nullptr;
   const bm_shape_t* input_shapes = nullptr;

@@ -372,7 +372,7 @@ std::vector<NetworkStep> Network::steps_of(const Stage& of, const bm_tensor_t* i
   const bool last = behind == of.groups[0].size();
   for (std::size_t i = 0; !relocated && last && i < of.outputs.size(); ++i) {
     const bmodel::Tensor& tensor = of.outputs[i];
-    if (of.is_written_at_once(tensor.name)) continue;
+    if (of.is_written_at_once(tensor.name) || of.not_made.contains(tensor.name)) continue;
     steps.push_back(
         msg::NetworkCopy{bm_mem_get_device_addr(outputs[i].device_mem), place(of, tensor.address), tensor.bytes});
   }

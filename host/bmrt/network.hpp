@@ -32,7 +32,7 @@ struct MadeResult;  // network_results.cpp
 class Network {
  public:
   // Judges a network completely and makes its memory; nothing stays when there is an error. The context is `shared`
-  // where it is large enough. `static_parts`: parts that cannot run are left out, and what they make is as it was.
+  // where it is large enough. `static_parts`: parts that cannot run are left out (not_made()).
   static Result<std::shared_ptr<Network>> load(MemorySource& memory, const bmodel::Network& network, Walkers& walkers,
                                                SharedContext* shared, bool static_parts);
   ~Network();
@@ -54,6 +54,8 @@ class Network {
   const std::string& refusal(std::size_t stage) const { return stages_[stage].refusal; }
   // Parts that cannot run.
   const std::vector<std::string>& left_out(std::size_t stage) const { return stages_[stage].left_out; }
+  // Tensors that are not right without these parts.
+  const std::set<std::string>& not_made(std::size_t stage) const { return stages_[stage].not_made; }
   // Whether inputs may be smaller than the stage's shapes.
   bool is_dynamic(std::size_t stage) const { return stages_[stage].dynamic; }
   // How many cores a stage runs on.
@@ -94,6 +96,7 @@ class Network {
     std::vector<DeviceMemory> streams;
     std::string refusal;
     std::vector<std::string> left_out;
+    std::set<std::string> not_made;
     bool dynamic = false;
     struct Dynamic {
       std::vector<bmodel::Tensor> inputs, outputs;

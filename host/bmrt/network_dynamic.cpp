@@ -68,11 +68,16 @@ Result<void> Network::load_dynamic(MemorySource& source, const bmodel::Stage& st
   loaded.context_address = stage.context_address;
   loaded.context_pieces = stage.context_pieces;
   loaded.coefficient_address = stage.coefficient_address;
+  std::set<std::size_t> missing = stage.missing;
+  const auto leave_out = [&](const bmodel::DynamicPart& part, const std::string& why) {
+    missing.insert(part.position);
+    loaded.left_out.push_back(why);
+  };
   for (const bmodel::DynamicPart& part : stage.dynamic_parts) {
     if (part.host) {
       auto work = HostWork::of(part);
       if (!work) {
-        loaded.left_out.push_back(work.error().text);
+        leave_out(part, work.error().text);
         continue;
       }
       Stage::Dynamic& made = loaded.dynamic_parts.emplace_back();
@@ -95,7 +100,7 @@ Result<void> Network::load_dynamic(MemorySource& source, const bmodel::Stage& st
     auto walker = walkers.find(part);
     if (!walker) {
       if (walker.error().kind != ErrorKind::kUnsupported) return walker.error();
-      loaded.left_out.push_back(walker.error().text);
+      leave_out(part, walker.error().text);
       continue;
     }
     Stage::Dynamic& made = loaded.dynamic_parts.emplace_back();
@@ -120,6 +125,7 @@ Result<void> Network::load_dynamic(MemorySource& source, const bmodel::Stage& st
     if (!shapes) return shapes.error();
     made.shapes = *std::move(shapes);
   }
+  loaded.not_made = stage.not_made(missing);
   return {};
 }
 
@@ -169,6 +175,8 @@ bm_status_t Network::launch_mixed(bm_handle_t handle, const Stage& of, const bm_
       if (const bm_status_t status = issue(handle, steps, false); status != BM_SUCCESS) return status;
       done = part.groups_before;
     }
+    const auto is_missing = [&](const bmodel::Tensor& tensor) { return of.not_made.contains(tensor.name); };
+    if (std::any_of(part.inputs.begin(), part.inputs.end(), is_missing)) continue;
     if (const bm_status_t status = run_dynamic(handle, of, part, known); status != BM_SUCCESS) return status;
   }
   if (done == groups) return BM_SUCCESS;

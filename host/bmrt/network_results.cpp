@@ -144,8 +144,11 @@ std::vector<MadeResult> find_local_results(const Layers& layers, const std::vect
 }  // namespace
 
 bm_status_t Network::launch_and_show(bm_handle_t handle, std::size_t stage, const bm_tensor_t* inputs,
-                                     bm_tensor_t* outputs, const Show& show) {
+                                     bm_tensor_t* outputs, const Show& show_one) {
   const Stage& of = stages_[stage];
+  const Show show = [&](const bmodel::Tensor& tensor, const std::vector<std::uint8_t>& bytes) {
+    if (!of.not_made.contains(tensor.name)) show_one(tensor, bytes);
+  };
   if (!bring_constants(of)) return BM_ERR_FAILURE;
   if (!of.dynamic_parts.empty()) {
     if (const bm_status_t status = launch(handle, stage, inputs, outputs); status != BM_SUCCESS) return status;

@@ -459,7 +459,7 @@ def compare(file, *, onnx=None, npz=None, input=None, map=None, network=None, st
     what it reads explain (None: none does), `first_not_finite` the first with a NaN or an infinity, `layers` has a dictionary for each layer in the order
     of the map: `name`, `operation`, `type`, `scale`, `zero_point`, `reference`, `verdict` ("explained", "leaves", "follows", "not compared"), `cosine`, `max_error`,
     `units` (the same in steps of the type), `relative_error` and `explained` (both root of the mean square), `share` (of what is allowed), `nan`, `infinite`,
-    `saturated`, `note`.
+    `saturated`, `note`. `complete` is False where --static-parts left out what outputs need.
     """
     if (onnx is None) == (npz is None):
         raise UsageError("compare needs one of onnx and npz.")
@@ -487,7 +487,9 @@ def compare(file, *, onnx=None, npz=None, input=None, map=None, network=None, st
     with temporary_folder("softtpu-compare-") as folder:
         kept = pathlib.Path(layers) if layers else folder / "layers"
         status, printed = _run(program, path, of, inputs, folder, {"layers": kept, "words": list(arguments)})
-        if status not in (_DONE, _FINDINGS):
+        # Without a missing part, outputs that need it are not made; the others and the layers before are.
+        complete = status != _FAILED or "--static-parts" not in arguments or not any(kept.glob("*.npy"))
+        if complete and status not in (_DONE, _FINDINGS):
             failure = Error(f"{path}: network {of.network} did not run (status {status}).")
             failure.exit_status = status
             raise failure
@@ -502,7 +504,7 @@ def compare(file, *, onnx=None, npz=None, input=None, map=None, network=None, st
     return {"format": "softtpu-compare", "version": 1, "file": str(path), "network": of.network, "stage": stage, "chip": of.chip, "reference": str(source),
             "has_map": bool(of.layers), "map_file": str(of.map_file) if of.map_file else None, "map_fault": of.map_fault, "margin": margin,
             "first": leaving[0]["name"] if leaving else None, "first_not_finite": not_finite[0]["name"] if not_finite else None,
-            "findings": status == _FINDINGS, "run": printed.strip(), "layers": shown}
+            "findings": status == _FINDINGS, "complete": complete, "run": printed.strip(), "layers": shown}
 
 
 # ---- what is shown ----
@@ -685,7 +687,7 @@ def main(arguments=None):
     except OSError as problem:
         print(f"softtpu: {_safe(problem)}", file=sys.stderr)
         return _NOT_WRITTEN
-    return _FAILED if result["first"] is not None else _FINDINGS if result["findings"] else _DONE
+    return _FAILED if result["first"] is not None or not result["complete"] else _FINDINGS if result["findings"] else _DONE
 
 
 if __name__ == "__main__":

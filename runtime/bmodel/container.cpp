@@ -171,6 +171,8 @@ class Reader {
       constexpr const char* kKinds[] = {"", "", "merges branches", "switches between branches"};
       const int kind = part->subnet_mode();
       const std::size_t known_parts = stage.dynamic_parts.size();
+      const std::size_t known_left_out = stage.left_out.size();
+      stage.parts.push_back({names_of(part->input_tensor()), names_of(part->output_tensor())});
       if (kind == 1) {
         read_host_part(where, *part, stage);
       } else if (kind != 0) {
@@ -185,12 +187,19 @@ class Reader {
         read_groups(where, part->cmd_group(), part->id() < 0 ? 0U : static_cast<std::uint32_t>(part->id()), stage);
       }
       if (stage.dynamic_parts.size() > known_parts) stage.dynamic_parts.back().position = position;
+      if (stage.left_out.size() > known_left_out) stage.missing.insert(position);
       ++position;
     }
     find_readers(parts, stage);
     add_layers(stage, std::move(stage.layers));
     if (stage.groups.empty() && stage.refusals.empty() && stage.left_out.empty() && stage.dynamic_parts.empty())
       stage.refusals.push_back("it has no instructions");
+  }
+
+  static std::vector<std::string> names_of(const flatbuffers::Vector<flatbuffers::Offset<fbs::Tensor>>* tensors) {
+    std::vector<std::string> names;
+    for (const fbs::Tensor* tensor : items(tensors)) names.push_back(text(tensor->name()));
+    return names;
   }
 
   // One layer, which is known by its number alone.
@@ -514,12 +523,27 @@ std::vector<std::string> Stage::parts_without(Walker walker) const {
   return all;
 }
 
+// Branches may lead back: until nothing is added.
+std::set<std::string> Stage::not_made(const std::set<std::size_t>& missing_parts) const {
+  std::set<std::string> names;
+  std::size_t before = 0;
+  do {
+    before = names.size();
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const auto is_in = [&](const std::string& name) { return names.contains(name); };
+      if (missing_parts.contains(i) || std::any_of(parts[i].inputs.begin(), parts[i].inputs.end(), is_in))
+        names.insert(parts[i].outputs.begin(), parts[i].outputs.end());
+    }
+  } while (names.size() > before);
+  return names;
+}
+
 std::vector<std::string> Stage::reasons(bool static_parts, Walker walker) const {
   std::vector<std::string> all = refusals;
   const auto runs = [walker](const DynamicPart& part) { return walker == Walker::kFirmware || part.fault.empty(); };
   if (!static_parts || (groups.empty() && std::none_of(dynamic_parts.begin(), dynamic_parts.end(), runs))) {
-    const auto parts = parts_without(walker);
-    all.insert(all.end(), parts.begin(), parts.end());
+    const auto without = parts_without(walker);
+    all.insert(all.end(), without.begin(), without.end());
   }
   return all;
 }

@@ -88,6 +88,11 @@ struct DynamicPart {
   std::vector<bool> read_later;                          // of each output of that layer: instructions behind it read it
 };
 
+// What a part of a network reads and makes, by name, in the order of the file.
+struct PartTensors {
+  std::vector<std::string> inputs, outputs;
+};
+
 // Who walks the lists of dynamic parts.
 enum class Walker {
   kOwn,       // softtpu's layers; parts with others cannot run
@@ -114,13 +119,17 @@ struct Stage {
       on_host_alone;  // tensors that only layers of the host's processor have: they need no device memory
   std::vector<std::string> refusals;  // why this stage cannot run
   std::vector<std::string> left_out;  // parts that cannot run (the host's, layers that nothing here carries out)
-  std::vector<Layer> layers;          // of the file's map of tensors
-  std::string map_fault;              // why that map is not read
+  std::vector<PartTensors> parts;
+  std::set<std::size_t> missing;  // of them those that are left out
+  std::vector<Layer> layers;      // of the file's map of tensors
+  std::string map_fault;          // why that map is not read
 
   // All reasons; what is left out counts unless only the static parts are wanted.
   std::vector<std::string> reasons(bool static_parts, Walker walker = Walker::kOwn) const;
   // Parts that cannot run.
   std::vector<std::string> parts_without(Walker walker) const;
+  // Tensors that are not right without these parts: what they make, and what other parts make of it.
+  std::set<std::string> not_made(const std::set<std::size_t>& missing_parts) const;
 };
 
 struct Network {

@@ -250,6 +250,13 @@ def mixed(options):
     part["cpu_param"] = [{"op_type": 12}]
     model.stage()["sub_net"].append(part)
     model.write("mixed.bmodel")
+    # One that makes an output, and one behind it that makes another one of it.
+    model.stage()["output_tensor"].append({**part["output_tensor"][0], "name": "best"})
+    last = json.loads(json.dumps(model.stage()["sub_net"][0]))
+    last["input_tensor"], last["output_tensor"][0]["name"] = part["output_tensor"], "best"
+    model.stage()["output_tensor"].append(part["output_tensor"][0])
+    model.stage()["sub_net"].append(last)
+    model.write("mixed_outputs.bmodel")
 
 
 KINDS = {"f32": 0, "f16": 1, "i8": 2, "i32": 6}

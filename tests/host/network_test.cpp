@@ -195,6 +195,43 @@ TEST_F(Networks, WithPartsForOthersRunWhatTheyCanWhenAsked) {
   EXPECT_EQ(run(info, network.input), network.output);
 }
 
+TEST_F(Networks, WithoutAPartGiveNoOutputThatNeedsIt) {
+  ASSERT_TRUE(softtpu_bmrt_run_static_parts(runtime_, true));
+  const bm_net_info_t& info = load(made("mixed_outputs"));
+  const Recorded network = recorded("softmax_INT8");
+  ASSERT_EQ(info.output_num, 3);
+  const std::size_t bytes = network.output.size();
+  std::vector<Bytes> outputs(3, Bytes(bytes, 0x5A));
+  void* in[] = {const_cast<std::uint8_t*>(network.input.data())};  // NOLINT
+  void* out[] = {outputs[0].data(), outputs[1].data(), outputs[2].data()};
+  bm_shape_t shapes[3] = {};
+  take_log();
+  EXPECT_FALSE(bmrt_launch_data(runtime_, info.name, in, info.stages[0].input_shapes, 1, out, shapes, 3, true));
+  EXPECT_THAT(take_log(), testing::Contains(HasSubstr(
+                              "has not made \"best\", \"top_k\": left out is part 3 runs on the host's processor")));
+  EXPECT_EQ(outputs, (std::vector<Bytes>{network.output, Bytes(bytes, 0x5A), Bytes(bytes, 0x5A)}));
+  EXPECT_EQ(shapes[0].num_dims, info.stages[0].output_shapes[0].num_dims);
+  EXPECT_EQ(shapes[1].num_dims, -1);
+  EXPECT_EQ(shapes[2].num_dims, -1);
+  // Arrays that the function would make, and tensors: with memory of the program what is made is there.
+  void* none[3] = {};
+  EXPECT_FALSE(bmrt_launch_data(runtime_, info.name, in, info.stages[0].input_shapes, 1, none, shapes, 3, false));
+  EXPECT_EQ(none[0], nullptr);
+  std::vector<bm_tensor_t> given = inputs(info, network.input);
+  std::vector<bm_tensor_t> results(3);
+  EXPECT_FALSE(bmrt_launch_tensor(runtime_, info.name, given.data(), 1, results.data(), 3));
+  for (bm_tensor_t& result : results)
+    ASSERT_EQ(bm_malloc_device_byte(handle_, &result.device_mem, static_cast<unsigned>(bytes)), BM_SUCCESS);
+  EXPECT_FALSE(bmrt_launch_tensor_ex(runtime_, info.name, given.data(), 1, results.data(), 3, true, false));
+  EXPECT_EQ(bm_thread_sync(handle_), BM_SUCCESS);
+  Bytes got(bytes);
+  EXPECT_EQ(bm_memcpy_d2s(handle_, got.data(), results[0].device_mem), BM_SUCCESS);
+  EXPECT_EQ(got, network.output);
+  EXPECT_THAT(take_log(), testing::SizeIs(3));
+  for (bm_tensor_t& result : results) bm_free_device(handle_, result.device_mem);
+  bm_free_device(handle_, given[0].device_mem);
+}
+
 TEST_F(Networks, FunctionsOfTheFirstGeneration) {
   const Recorded network = recorded("softmax_INT8");
   const bm_net_info_t& info = load(network.path);

@@ -4,6 +4,7 @@ import argparse
 import io
 import json
 import lzma
+import math
 import os
 import pathlib
 import shutil
@@ -119,6 +120,8 @@ class Bmodel(unittest.TestCase):
                      "INFO:get output time(s): ", "INFO:compare    time(s): "):
             self.assertIn(part, text)
         self.assertEqual(text.count("INFO:+++ The network[attention_small] stage[0] cmp success +++"), 4)
+        self.assertRegex(text, r"INFO:output data #0 shape: \[1 12 48 \] <( [-+.e\d]+){16} \.\.\. > len=576\n")
+        self.assertRegex(text, r"INFO:pre alloc  time\(s\): \d+\.\d+\n")
         self.assertRegex(text, r"INFO:calculate  time\(s\): \d+\.\d+, on the chip 0\.0*[1-9]\d* \(estimate\)")
         wrong = bytearray((context / "output_ref_data.dat").read_bytes())
         wrong[4 * 7:4 * 8] = struct.pack("<f", 12345)
@@ -130,6 +133,12 @@ class Bmodel(unittest.TestCase):
         self.assertIn("one of --bmodel and --context_dir", softtpu("test", status=2))
         self.assertIn("--shapes [1,: not of the form", softtpu("test", "--bmodel", NETWORKS / "softmax_INT8.bmodel", "--shapes", "[1,", status=2))
         self.assertIn("--net_idx 4: the file has 1 networks", softtpu("test", "--bmodel", NETWORKS / "softmax_INT8.bmodel", "--net_idx", 4, status=2))
+        # The chip is the file's.
+        network = next(NETWORKS.glob("bm1688_2/*.bmodel"))
+        self.assertIn("output data #0", softtpu("test", "--bmodel", network, "--core_list", "1,0"))
+        self.assertIn("is compiled for 2 cores, core_list has 1", softtpu("test", "--bmodel", network, "--core_list", 1, status=1))
+        self.assertIn("core 2 does not exist", softtpu("test", "--bmodel", network, "--core_list", "0,2", status=1))
+        self.assertIn("--core_list 0,: not of the form 0,1", softtpu("test", "--bmodel", network, "--core_list", "0,", status=2))
         rows = NETWORKS / "dynamic/topk_F16.bmodel"
         self.assertIn("net[topk] stage[0]", softtpu("test", "--bmodel", rows, "--shapes", "[2,300]", "--calculate_times", 2))
         self.assertIn("is compiled for inputs up to [3, 300], not for [4, 300]", softtpu("test", "--bmodel", rows, "--shapes", "[4,300]", status=1))
@@ -342,6 +351,34 @@ class Bmodel(unittest.TestCase):
         self.assertIn("layers   not known: the map of tensors is not JSON", softtpu("info", network))
         self.assertIn("TIU 1 sAR.cast [tpu_bdc_cast]", softtpu("run", "--time", network))
 
+    def test_shapes_are_those_of_the_inputs(self):
+        rows, two = NETWORKS / "dynamic/topk_F16.bmodel", OPTIONS.made / "two_stages.bmodel"
+        values = struct.pack("<14f", *range(7), *range(20, 13, -1))
+        numpy_files.write_npz(self.at / "x.npz", {"x": ("<f4", (2, 7), values)})
+        self.assertIn("topk: ", softtpu("run", rows, "--input", self.at / "x.npz", "--output", self.at / "y.npz"))
+        found = numpy_files.read_npz(self.at / "y.npz")
+        self.assertEqual([shape for _, shape, _ in found.values()], [(2, 5)] * 2)
+        self.assertIn(struct.pack("<10f", 6, 5, 4, 3, 2, *range(20, 15, -1)), [data for _, _, data in found.values()])
+        softtpu("compare", rows, "--input", self.at / "x.npz", "--reference", self.at / "y.npz")
+        softtpu("run", rows, "--shapes", "[1,9]", "--output", self.at / "y.npz")
+        self.assertEqual([shape for _, shape, _ in numpy_files.read_npz(self.at / "y.npz").values()], [(1, 5)] * 2)
+        for shape in ((4, 300), (3, 301), (2, 300, 1), (0, 300)):
+            numpy_files.write_npz(self.at / "x.npz", {"x": ("<f4", shape, bytes(4 * math.prod(shape)))})
+            self.assertIn(f'array "x" has shape {list(shape)}, input "x" takes up to [3, 300]',
+                          softtpu("run", rows, "--input", self.at / "x.npz", status=2))
+        for text, why in (("[4,300]", 'input "x" takes up to [3, 300], not [4, 300]'), ("[3,300],[1]", "has 2 shapes, the network has 1 inputs"),
+                          ("[1x9]", "not of the form"), ("[-1,9]", "not of the form")):
+            self.assertIn(why, softtpu("run", rows, "--shapes", text, status=2))
+        self.assertIn("excludes", softtpu("run", rows, "--shapes", "[1,9]", "--input", self.at / "x.npz", status=2))
+        # Of several stages the one that they fit, unless one is named.
+        shape = tuple(json.loads(softtpu("info", "--json", two))["networks"][0]["stages"][1]["inputs"][0]["shape"])
+        numpy_files.write_npz(self.at / "x.npz", {"x": ("<f4", shape, self.recorded("conv_3d_F32", "input"))})
+        softtpu("run", two, "--input", self.at / "x.npz", "--output", self.at / "y.npz")
+        ((_, _, data),) = numpy_files.read_npz(self.at / "y.npz").values()
+        self.assertEqual(data, self.recorded("conv_3d_F32", "output"))
+        self.assertIn(f'array "x" has shape {list(shape)}, input "x" has [3, 12, 50]',
+                      softtpu("run", two, "--stage", 0, "--input", self.at / "x.npz", status=2))
+
     def test_static_parts_run_when_asked(self):
         numpy_files.write_npz(self.at / "x.npz", {"x": ("<f4", (3, 12, 50), self.recorded("softmax_INT8", "input"))})
         network = OPTIONS.made / "mixed.bmodel"
@@ -350,6 +387,13 @@ class Bmodel(unittest.TestCase):
         self.assertIn("softmax: left out: part 3 runs on the host's processor (layer top_k, operation 12)", text)
         ((_, _, data),) = numpy_files.read_npz(self.at / "y.npz").values()
         self.assertEqual(data, self.recorded("softmax_INT8", "output"))
+        # What needs a missing part is not made: not written, and the status says so.
+        for more in ([], ["--dump-layers", self.at / "layers"]):
+            text = softtpu("run", "--static-parts", OPTIONS.made / "mixed_outputs.bmodel", "--input", self.at / "x.npz", "--output", self.at / "y.npz",
+                           *more, status=1)
+            self.assertRegex(text, 'network "softmax" has not made "best", "top_k": left out is part 3 runs on the host')
+            self.assertEqual([data for _, _, data in numpy_files.read_npz(self.at / "y.npz").values()], [self.recorded("softmax_INT8", "output")])
+        self.assertEqual({path.name for path in (self.at / "layers").iterdir()} & {"best.npy", "top_k.npy"}, set())
         self.assertIn("needs the chip's firmware", softtpu("run", "--static-parts", OPTIONS.made / "dynamic_part.bmodel", status=1))
 
     def test_layers_run_on_the_hosts_processor(self):

@@ -145,6 +145,16 @@ class Compare(unittest.TestCase):
         (self.at / "no_map_lost/tensor_location.json").write_text(self.map_file.read_text())
         self.assertIn("first layer that leaves the reference: rectified_Relu", self.compare(broken, "--npz", self.reference, status=1))
 
+    def test_without_a_part_the_others_are_compared(self):
+        path, recorded = OPTIONS.build / "tests/host/networks/mixed_outputs.bmodel", HERE.parent / "golden-networks/softmax_INT8"
+        given, want = (np.fromfile(f"{recorded}.{part}.bin", np.float32).reshape(3, 12, 50) for part in ("input", "output"))
+        np.savez(self.at / "parts.npz", x=given, softmax1_0_Softmax_f32=want, best=want, top_k=want)
+        result = self.result(path, "--npz", self.at / "parts.npz", "--static-parts", status=1)
+        self.assertEqual({row["name"]: row["verdict"] for row in result["layers"]},
+                         {"softmax1_0_Softmax_f32": "explained", "best": "not compared", "top_k": "not compared"})
+        self.assertIs(result["complete"], False)
+        self.assertIn("did not run (status 1)", self.compare(path, "--npz", self.at / "parts.npz", status=1))
+
     def test_the_page_plots_the_layers(self):
         page = self.at / "page.html"
         path = self.at / "paged.bmodel"

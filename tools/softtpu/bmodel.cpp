@@ -5,11 +5,13 @@
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -64,12 +66,6 @@ void show_stage(const bmodel::Stage& stage) {
     print_escaped("    cannot run: {}\n", refusal);
 }
 
-// A network runs on its own chip where nothing names another one: SOFTTPU_CHIP (--chip) counts before CHIP_ARCH.
-void use_chip_of(const bmodel::Model& model) {
-  const std::string name = chip_name(model.chip);
-  if (load_chip(name)) ::setenv("CHIP_ARCH", name.c_str(), 0);
-}
-
 // `run` and `compare` start this program again, as any program under `softtpu run`.
 int run_in_program(const BmodelOptions& options, bool compare) {
   const auto loaded = load_model(options.file);
@@ -89,8 +85,9 @@ int run_in_program(const BmodelOptions& options, bool compare) {
     if (!value.empty()) run.program.insert(run.program.end(), {name, value});
   };
   add("--network", options.network);
-  add("--stage", std::to_string(options.stage));
+  add("--stage", options.one_stage ? std::to_string(options.stage) : "");
   add("--input", options.input);
+  add("--shapes", options.shapes);
   add("--output", options.output);
   add("--reference", compare ? options.reference : "");
   add("--dump-layers", options.layers);
@@ -159,7 +156,8 @@ void add_file(CLI::App& app, BmodelOptions& options) {
 void add_choice(CLI::App& app, BmodelOptions& options) {
   app.add_option("--network", options.network, "name of the network, if the file holds several");
   app.add_option("--stage", options.stage, "number of the stage, if the network has several")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::NonNegativeNumber)
+      ->each([&options](const auto&) { options.one_stage = true; });
 }
 void add_map(CLI::App& app, BmodelOptions& options) {
   app.add_option("--map", options.map,
@@ -169,15 +167,19 @@ void add_execution(CLI::App& app, BmodelOptions& options) {
   add_file(app, options);
   add_choice(app, options);
   add_map(app, options);
-  app.add_option(
+  auto* const input = app.add_option(
       "--input", options.input,
       "file with the inputs (.npz, or .npy for a single one), by name, else in order; without it they are random");
+  app.add_option(
+         "--shapes", options.shapes,
+         "shapes of random inputs, \"[1,3,224,224],[1]\": of another stage, or smaller ones of a dynamic network")
+      ->excludes(input);
   app.add_option("--output", options.output, "file for the outputs (.npz)");
   app.add_option("--dump-layers", options.layers,
                  "folder for every tensor that the file names (.npy), as it was after its last write");
   app.add_flag(
       "--static-parts", options.static_parts,
-      "run a network although it has layers for the host's processor or for firmware; their results are zeros");
+      "run a network although it has parts that cannot run; outputs that need them are not made, and the status is 1");
   app.add_option("--seed", options.seed, "seed of the random inputs")->capture_default_str();
   app.add_option("--repeat", options.repeat, "number of launches; the time of the fastest is reported")
       ->capture_default_str()
@@ -213,11 +215,17 @@ void add_test(CLI::App& app, BmodelOptions& options) {
   app.add_option("--calculate_times", options.calculate_times, "launches whose mean time is printed")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
+  app.add_option("--core_list", options.core_list, "cores to run on, \"0,1\": as many as the network is compiled for");
   app.add_flag("--subnet_time", options.subnet_time, "accepted: `softtpu bmodel run --time` shows parts");
   app.footer("Exit status: 0; 1 when a network failed or differs; 2 when a file is not usable.");
 }
 
 }  // namespace
+
+void use_chip_of(const bmodel::Model& model) {
+  const std::string name = chip_name(model.chip);
+  if (load_chip(name)) ::setenv("CHIP_ARCH", name.c_str(), 0);
+}
 
 Result<LoadedModel> load_model(const std::string& path) {
   LoadedModel loaded;
@@ -277,6 +285,31 @@ Result<void> use_map(const BmodelOptions& options, bmodel::Model& model) {
     return Error{used.error().kind, fmt::format("--map {}: {}", options.map, used.error().text)};
   }
   return Error{ErrorKind::kUsage, fmt::format("{} has no such network or stage", options.file)};
+}
+
+Result<std::vector<Extents>> read_shapes(const std::string& text) {
+  std::vector<Extents> shapes;
+  const Error bad{ErrorKind::kUsage, fmt::format("--shapes {}: not of the form [1,3,224,224],[1]", text)};
+  constexpr std::size_t kMostExtents = 8;
+  constexpr std::uint64_t kMostExtent = std::numeric_limits<int>::max();
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = text.find(']', at);
+    if (text[at] != '[' || end == std::string::npos) return bad;
+    Extents& shape = shapes.emplace_back();
+    for (std::size_t from = at + 1; from < end;) {
+      const std::size_t comma = std::min(text.find(',', from), end);
+      std::uint64_t extent = 0;
+      const auto [last, failed] = std::from_chars(&text[from], &text[comma], extent);
+      if (failed != std::errc() || last != &text[comma] || extent < 1 || extent > kMostExtent ||
+          shape.size() == kMostExtents)
+        return bad;
+      shape.push_back(extent);
+      from = comma + 1;
+    }
+    at = end + 1;
+    if (at < text.size() && text[at++] != ',') return bad;
+  }
+  return shapes;
 }
 
 Dtype to_dtype(bmodel::DataType type) {

@@ -32,12 +32,13 @@ struct BmodelOptions {
   std::vector<std::string> files;
   std::string with;
   std::string fit;
-  bool csv = false, vendor = false, fit_rows = false, one_stage = false;
+  bool csv = false, vendor = false, fit_rows = false;
+  bool one_stage = false;      // --stage was given
   int cores = 0;               // 0: any
   int length = 0, blocks = 0;  // of a language model; 0: as the file has them
   std::size_t most_layers = 0;
   // test: the names are those of bmrt_test
-  std::string context_dir, shapes;
+  std::string context_dir, shapes, core_list;
   int devid = 0, compare = -1, accuracy_i = 0, loopnum = 1, thread_num = 1, net_idx = -1, stage_idx = -1;
   int calculate_times = 1;
   double accuracy_f = 0.01;
@@ -52,12 +53,18 @@ struct LoadedModel {
   bmodel::Bytes bytes() const { return file ? file->bytes() : bmodel::Bytes(read); }
 };
 Result<LoadedModel> load_model(const std::string& path);
+// A network runs on its own chip where nothing names another one: SOFTTPU_CHIP (--chip) counts before CHIP_ARCH.
+void use_chip_of(const bmodel::Model& model);
 
 // The map of tensors of `--map` for the chosen stage; an empty path: nothing.
 Result<std::string> read_map(const std::string& path);
 Result<void> use_map(const BmodelOptions& options, bmodel::Model& model);
 
 Dtype to_dtype(bmodel::DataType type);
+
+using Extents = std::vector<std::uint64_t>;
+// "[1,3,224,224],[1]".
+Result<std::vector<Extents>> read_shapes(const std::string& text);
 
 // The subcommands; each returns its exit status.
 int show_model(const BmodelOptions& options);

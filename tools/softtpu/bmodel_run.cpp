@@ -88,16 +88,32 @@ double value_of(Dtype type, const std::uint8_t* from) {
   return 0;
 }
 
+std::string text_of(const Extents& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
+
+// Whether the tensor may have this shape: its own, or a smaller one where the stage is dynamic.
+bool takes(const bmodel::Stage& stage, const bmodel::Tensor& tensor, const Extents& shape) {
+  return shape == tensor.shape ||
+         (stage.dynamic && std::equal(shape.begin(), shape.end(), tensor.shape.begin(), tensor.shape.end(),
+                                      [](auto given, auto most) { return given > 0 && given <= most; }));
+}
+
+void set_shape(bmodel::Tensor& tensor, const Extents& shape) {
+  tensor.shape = shape;
+  std::uint64_t count = 1;
+  for (const std::uint64_t extent : shape) count *= extent;
+  tensor.bytes = (count * static_cast<std::uint64_t>(bmodel::bits_of(tensor.type)) + 7) / 8;
+}
+
 // Elements as the network reads them. An array of floats for an input of whole numbers is quantised with the input's
 // scale and zero point; everything else keeps its values.
-Result<Bytes> to_input(const bmodel::Tensor& tensor, const NumpyArray& array) {
+Result<Bytes> to_input(const bmodel::Tensor& tensor, const NumpyArray& array, bool dynamic) {
   const Dtype type = to_dtype(tensor.type);
   const auto size = static_cast<std::uint64_t>(size_of(type));
   if (size == 0) return usage(fmt::format("input \"{}\" has elements of four bits", tensor.name));
   const std::uint64_t count = tensor.bytes / size;
   if (array.count() != count)
-    return usage(fmt::format("array \"{}\" has shape [{}], input \"{}\" has [{}]", array.name,
-                             fmt::join(array.shape, ", "), tensor.name, fmt::join(tensor.shape, ", ")));
+    return usage(fmt::format("array \"{}\" has shape {}, input \"{}\" {} {}", array.name, text_of(array.shape),
+                             tensor.name, dynamic ? "takes up to" : "has", text_of(tensor.shape)));
   const bool quantise = array.kind == 'f' && is_integer(type);
   Bytes bytes(tensor.bytes);
   // Without a detour where elements are the same, so that every bit stays.
@@ -162,26 +178,65 @@ std::uint64_t most_bytes(const std::vector<bmodel::Tensor>& tensors) {
   return most;
 }
 
-Result<std::vector<Bytes>> find_inputs(const BmodelOptions& options, const bmodel::Stage& stage) {
-  std::vector<Bytes> inputs;
-  std::mt19937_64 random(options.seed);
+// By the tensor's name, else by its place.
+const NumpyArray* find_array(const std::vector<NumpyArray>& arrays, const std::vector<bmodel::Tensor>& tensors,
+                             std::size_t i) {
+  const auto named =
+      std::find_if(arrays.begin(), arrays.end(), [&](const auto& one) { return one.name == tensors[i].name; });
+  if (named != arrays.end()) return &*named;
+  return arrays.size() == tensors.size() ? &arrays[i] : nullptr;
+}
+
+// The shapes that are asked for; empty: any.
+Result<std::vector<Extents>> wanted_shapes(const BmodelOptions& options, const std::vector<bmodel::Tensor>& inputs,
+                                           const std::vector<NumpyArray>& arrays) {
+  auto shapes = read_shapes(options.shapes);
+  if (!shapes) return shapes.error();
+  if (!shapes->empty() && shapes->size() != inputs.size())
+    return usage(fmt::format("--shapes has {} shapes, the network has {} inputs", shapes->size(), inputs.size()));
+  if (options.input.empty()) return shapes;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const NumpyArray* const array = find_array(arrays, inputs, i);
+    if (array == nullptr) return usage(fmt::format("{} has no array \"{}\"", options.input, inputs[i].name));
+    shapes->push_back(array->shape);
+  }
+  return shapes;
+}
+
+// Of the first stage that takes their shapes, unless one is named; `stage` becomes that one, with these shapes.
+Result<std::vector<Bytes>> find_inputs(const BmodelOptions& options, const bmodel::Network& network,
+                                       bmodel::Stage& stage) {
   std::vector<NumpyArray> arrays;
   if (!options.input.empty()) {
-    auto read = read_arrays(options.input, most_bytes(stage.inputs));
+    std::uint64_t most = 0;
+    for (const bmodel::Stage& one : network.stages) most = std::max(most, most_bytes(one.inputs));
+    auto read = read_arrays(options.input, most);
     if (!read) return read.error();
     arrays = *std::move(read);
   }
+  const auto shapes = wanted_shapes(options, stage.inputs, arrays);
+  if (!shapes) return shapes.error();
+  const auto takes_all = [&](const bmodel::Stage& one) {
+    return shapes->empty() ||
+           std::equal(one.inputs.begin(), one.inputs.end(), shapes->begin(), shapes->end(),
+                      [&](const auto& tensor, const auto& shape) { return takes(one, tensor, shape); });
+  };
+  const auto fits = std::find_if(network.stages.begin(), network.stages.end(), takes_all);
+  if (!options.one_stage && fits != network.stages.end()) stage = *fits;
+  std::vector<Bytes> inputs;
+  std::mt19937_64 random(options.seed);
   for (std::size_t i = 0; i < stage.inputs.size(); ++i) {
-    const bmodel::Tensor& tensor = stage.inputs[i];
+    bmodel::Tensor& tensor = stage.inputs[i];
+    if (!shapes->empty() && takes(stage, tensor, (*shapes)[i]))
+      set_shape(tensor, (*shapes)[i]);
+    else if (!options.shapes.empty())
+      return usage(fmt::format("--shapes: input \"{}\" {} {}, not {}", tensor.name,
+                               stage.dynamic ? "takes up to" : "has", text_of(tensor.shape), text_of((*shapes)[i])));
     if (options.input.empty()) {
       inputs.push_back(random_input(tensor, random));
       continue;
     }
-    auto array = std::find_if(arrays.begin(), arrays.end(), [&](const auto& one) { return one.name == tensor.name; });
-    if (array == arrays.end() && arrays.size() == stage.inputs.size())
-      array = arrays.begin() + static_cast<std::ptrdiff_t>(i);
-    if (array == arrays.end()) return usage(fmt::format("{} has no array \"{}\"", options.input, tensor.name));
-    auto bytes = to_input(tensor, *array);
+    auto bytes = to_input(tensor, *find_array(arrays, stage.inputs, i), stage.dynamic);
     if (!bytes) return bytes.error();
     inputs.push_back(*std::move(bytes));
   }
@@ -269,7 +324,8 @@ class Session {
   bool dumped() const { return dump_error_.empty(); }
   const std::string& dump_error() const { return dump_error_; }
 
-  // The outputs get the shapes that the launch gives them.
+  // The outputs get the shapes that the launch gives them. False: it failed, and only the outputs that it has made
+  // stay.
   bool launch(const bmodel::Network& network, bmodel::Stage& stage, std::vector<Bytes>& inputs,
               std::vector<Bytes>& outputs) {
     std::vector<void*> in;
@@ -284,20 +340,24 @@ class Session {
       shapes.push_back(shape);
     }
     for (Bytes& output : outputs) out.push_back(output.data());
-    std::vector<bm_shape_t> output_shapes(out.size());
+    bm_shape_t not_made{};
+    not_made.num_dims = -1;
+    std::vector<bm_shape_t> output_shapes(out.size(), not_made);
     const auto start = std::chrono::steady_clock::now();
     const bool good =
         bmrt_launch_data(runtime_, network.name.c_str(), in.data(), shapes.data(), static_cast<int>(in.size()),
                          out.data(), output_shapes.data(), static_cast<int>(out.size()), true);
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
     fastest_ms_ = std::min(fastest_ms_, took.count());
-    for (std::size_t i = 0; good && i < outputs.size(); ++i) {
+    for (std::size_t i = outputs.size(); i-- > 0;) {
       const bm_shape_t& shape = output_shapes[i];
-      stage.outputs[i].shape.assign(shape.dims, shape.dims + shape.num_dims);
-      std::uint64_t count = 1;
-      for (const std::uint64_t extent : stage.outputs[i].shape) count *= extent;
-      const auto bits = static_cast<std::uint64_t>(bmodel::bits_of(stage.outputs[i].type));
-      outputs[i].resize(std::min<std::uint64_t>(outputs[i].size(), (count * bits + 7) / 8));
+      if (shape.num_dims < 0) {
+        stage.outputs.erase(stage.outputs.begin() + static_cast<std::ptrdiff_t>(i));
+        outputs.erase(outputs.begin() + static_cast<std::ptrdiff_t>(i));
+        continue;
+      }
+      set_shape(stage.outputs[i], {shape.dims, shape.dims + shape.num_dims});
+      outputs[i].resize(std::min<std::uint64_t>(outputs[i].size(), stage.outputs[i].bytes));
     }
     return good;
   }
@@ -350,16 +410,15 @@ Result<Choice> choose(const BmodelOptions& options, const bmodel::Model& model) 
 }
 
 // Parts that cannot run as the process is set. Whether the file's firmware can be used, the log says.
-std::vector<std::string> left_out(const LoadedModel& loaded, const Choice& chosen) {
+std::vector<std::string> left_out(const LoadedModel& loaded, const bmodel::Stage& stage) {
   const char* const setting = std::getenv("SOFTTPU_FIRMWARE");
   const std::string firmware = setting == nullptr ? "" : setting;
   const bool of_file = firmware.empty() || firmware == "file";
   const bool has_firmware = of_file ? !loaded.model.firmware.empty() : firmware != "none";
-  return chosen.stage->parts_without(has_firmware ? bmodel::Walker::kFirmware : bmodel::Walker::kOwn);
+  return stage.parts_without(has_firmware ? bmodel::Walker::kFirmware : bmodel::Walker::kOwn);
 }
 
-void print_times(const Session& session, const Choice& chosen, int repeat) {
-  const auto& inputs = chosen.stage->inputs;
+void print_times(const Session& session, const Choice& chosen, const std::vector<bmodel::Tensor>& inputs, int repeat) {
   const double images = inputs.empty() || inputs[0].shape.empty() ? 1.0 : static_cast<double>(inputs[0].shape[0]);
   print_escaped("{}: {:.3f} ms here, {:.1f} images/s{}", chosen.network->name, session.fastest_ms(),
                 images * 1000 / session.fastest_ms(), repeat > 1 ? fmt::format(" (fastest of {})", repeat) : "");
@@ -376,10 +435,8 @@ Result<bool> compare_outputs(const BmodelOptions& options, const bmodel::Stage& 
   bool equal = true;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const bmodel::Tensor& tensor = stage.outputs[i];
-    auto array = std::find_if(arrays->begin(), arrays->end(), [&](const auto& one) { return one.name == tensor.name; });
-    if (array == arrays->end() && arrays->size() == outputs.size())
-      array = arrays->begin() + static_cast<std::ptrdiff_t>(i);
-    if (array == arrays->end()) return usage(fmt::format("{} has no array \"{}\"", options.reference, tensor.name));
+    const NumpyArray* const array = find_array(*arrays, stage.outputs, i);
+    if (array == nullptr) return usage(fmt::format("{} has no array \"{}\"", options.reference, tensor.name));
     const Dtype type = to_dtype(tensor.type);
     const auto size = static_cast<std::uint64_t>(size_of(type));
     if (size == 0 || array->count() != outputs[i].size() / size)
@@ -395,6 +452,13 @@ Result<bool> compare_outputs(const BmodelOptions& options, const bmodel::Stage& 
     equal = equal && result.differing == 0;
   }
   return equal;
+}
+
+// Of the stage that has the most: the runtime chooses one for the shapes.
+std::uint64_t most_output_bytes(const bmodel::Network& network, std::size_t i) {
+  std::uint64_t most = 0;
+  for (const bmodel::Stage& stage : network.stages) most = std::max(most, stage.outputs[i].bytes);
+  return most;
 }
 
 Result<void> write_outputs(const std::string& path, const bmodel::Stage& stage, const std::vector<Bytes>& outputs) {
@@ -421,8 +485,11 @@ int execute_model(const BmodelOptions& options) {
     if (bmodel::try_tensor_map(stage, beside)) *map = std::move(beside);
   }
   if (!session.open(*loaded, options, *chosen, *map)) return kFailed;
-  if (auto possible = check_sizes(*chosen->stage); !possible) return fail(possible.error());
-  auto inputs = find_inputs(options, *chosen->stage);
+  for (const bmodel::Stage& one : chosen->network->stages) {
+    if (auto possible = check_sizes(one); !possible) return fail(possible.error());
+  }
+  bmodel::Stage stage = *chosen->stage;
+  auto inputs = find_inputs(options, *chosen->network, stage);
   if (!inputs) return fail(inputs.error());
   if (!options.layers.empty()) {
     std::error_code failed;
@@ -430,15 +497,16 @@ int execute_model(const BmodelOptions& options) {
     if (failed) return fail(Error{ErrorKind::kResource, fmt::format("{}: {}", options.layers, failed.message())});
     session.dump_layers(options.layers);
   }
-  for (const std::string& part : options.static_parts ? left_out(*loaded, *chosen) : std::vector<std::string>())
+  for (const std::string& part : options.static_parts ? left_out(*loaded, stage) : std::vector<std::string>())
     print_escaped("{}: left out: {}\n", chosen->network->name, part);
-  std::vector<Bytes> outputs(chosen->stage->outputs.size());
-  bmodel::Stage stage = *chosen->stage;
-  for (int i = 0; i < options.repeat; ++i) {
-    for (std::size_t k = 0; k < outputs.size(); ++k) outputs[k].assign(chosen->stage->outputs[k].bytes, 0);
-    if (!session.launch(*chosen->network, stage, *inputs, outputs)) return kFailed;
+  std::vector<Bytes> outputs(stage.outputs.size());
+  bool good = true;
+  for (int i = 0; i < options.repeat && good; ++i) {
+    for (std::size_t k = 0; k < outputs.size(); ++k) outputs[k].assign(most_output_bytes(*chosen->network, k), 0);
+    good = session.launch(*chosen->network, stage, *inputs, outputs);
+    if (!good && outputs.empty()) return kFailed;
   }
-  print_times(session, *chosen, options.repeat);
+  print_times(session, *chosen, stage.inputs, options.repeat);
   if (!session.dumped()) {
     fail(session.dump_error().c_str());
     return kNotWritten;
@@ -449,10 +517,10 @@ int execute_model(const BmodelOptions& options) {
       return kNotWritten;
     }
   }
-  if (options.reference.empty()) return kDone;
+  if (options.reference.empty()) return good ? kDone : kFailed;
   const auto equal = compare_outputs(options, stage, outputs);
   if (!equal) return fail(equal.error());
-  return *equal ? kDone : kFailed;
+  return good && *equal ? kDone : kFailed;
 }
 
 }  // namespace softtpu::cli

@@ -2,7 +2,9 @@
 // compares what comes out.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
+#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstring>
@@ -39,27 +41,23 @@ Result<Bytes> read_whole(const fs::path& path) {
   return Bytes(text->begin(), text->end());
 }
 
-// "[1,3,224,224],[1]"
-Result<std::vector<bm_shape_t>> read_shapes(const std::string& text) {
-  std::vector<bm_shape_t> shapes;
-  const Error bad{ErrorKind::kUsage, fmt::format("--shapes {}: not of the form [1,3,224,224],[1]", text)};
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = text.find(']', at);
-    if (text[at] != '[' || end == std::string::npos) return bad;
-    bm_shape_t& shape = shapes.emplace_back();
-    for (std::size_t from = at + 1; from < end;) {
-      const std::size_t comma = std::min(text.find(',', from), end);
-      int extent = 0;
-      if (std::sscanf(text.substr(from, comma - from).c_str(), "%d", &extent) != 1 || extent < 1 ||
-          shape.num_dims == BM_MAX_DIMS_NUM)
-        return bad;
-      shape.dims[shape.num_dims++] = extent;
-      from = comma + 1;
-    }
-    at = end + 1;
-    if (at < text.size() && text[at++] != ',') return bad;
+// "0,1"
+Result<std::vector<int>> read_cores(const std::string& text) {
+  std::vector<int> cores;
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t comma = std::min(text.find(',', from), text.size());
+    const auto [last, failed] = std::from_chars(text.data() + from, text.data() + comma, cores.emplace_back());
+    if (failed != std::errc() || last != text.data() + comma || cores.back() < 0 || comma + 1 == text.size())
+      return Error{ErrorKind::kUsage, fmt::format("--core_list {}: not of the form 0,1", text)};
+    from = comma + 1;
   }
-  return shapes;
+  return cores;
+}
+
+bm_shape_t to_shape(const Extents& extents) {
+  bm_shape_t shape{};
+  for (const std::uint64_t extent : extents) shape.dims[shape.num_dims++] = static_cast<int>(extent);
+  return shape;
 }
 
 double value_of(bm_data_type_t type, const std::uint8_t* from) {
@@ -83,6 +81,17 @@ double value_of(bm_data_type_t type, const std::uint8_t* from) {
   return 0;
 }
 
+// As bmrt_test shows an array: its first elements.
+std::string text_of(bm_data_type_t type, const Bytes& bytes) {
+  constexpr std::size_t kShown = 16;
+  const std::size_t size = bmrt_data_type_size(type);
+  const std::size_t count = bytes.size() / size;
+  std::string text = "<";
+  for (std::size_t i = 0; i < std::min(count, kShown); ++i)
+    text += fmt::format(" {:g}", value_of(type, &bytes[i * size]));
+  return text + fmt::format("{} > len={}", count > kShown ? " ..." : "", count);
+}
+
 bool is_float(bm_data_type_t type) { return type == BM_FLOAT32 || type == BM_FLOAT16 || type == BM_BFLOAT16; }
 
 // One network on one stage: what goes in, what is expected.
@@ -102,7 +111,8 @@ std::size_t bytes_of(bm_data_type_t type, const bm_shape_t& shape) {
 
 class Test {
  public:
-  Test(const BmodelOptions& options, int thread) : options_(options), thread_(thread) {}
+  Test(const BmodelOptions& options, const std::vector<int>& cores, int thread)
+      : options_(options), cores_(cores), thread_(thread) {}
   ~Test() {
     if (runtime_ != nullptr) bmrt_destroy(runtime_);
     if (handle_ != nullptr) bm_dev_free(handle_);
@@ -110,10 +120,12 @@ class Test {
   Test(const Test&) = delete;
   Test& operator=(const Test&) = delete;
 
-  bool open(const Bytes& file) {
+  bool open(const LoadedModel& model, const std::string& path) {
     if (softtpu_device_open(&handle_, options_.devid, nullptr, SOFTTPU_KEEP_TIMES) != BM_SUCCESS) return false;
     runtime_ = bmrt_create(handle_);
-    return runtime_ != nullptr && bmrt_load_bmodel_data(runtime_, file.data(), file.size());
+    if (runtime_ == nullptr) return false;
+    return model.file != nullptr ? bmrt_load_bmodel(runtime_, path.c_str())
+                                 : bmrt_load_bmodel_data(runtime_, model.bytes().data(), model.bytes().size());
   }
 
   // All cases that the options choose. References hold them one behind the other, in the order of networks and stages.
@@ -139,7 +151,7 @@ class Test {
           if (shapes->size() != one.shapes.size())
             return Error{ErrorKind::kUsage, fmt::format("--shapes has {} shapes, network {} has {} inputs",
                                                         shapes->size(), info.name, one.shapes.size())};
-          one.shapes = *shapes;
+          std::transform(shapes->begin(), shapes->end(), one.shapes.begin(), to_shape);
         }
         for (int i = 0; i < info.input_num; ++i) {
           const std::size_t bytes = bytes_of(info.input_dtypes[i], one.shapes[static_cast<std::size_t>(i)]);
@@ -172,12 +184,15 @@ class Test {
         return false;
     }
     const double loading = seconds_since(start);
+    const auto allocated = Clock::now();
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      const auto bytes = static_cast<unsigned>(info.max_output_bytes[i]);
+      if (bm_malloc_device_byte(handle_, &outputs[i].device_mem, bytes) != BM_SUCCESS) return false;
+    }
+    const double allocating = seconds_since(allocated);
     const auto launched = Clock::now();
     for (int i = 0; i < options_.calculate_times; ++i) {
-      if (i > 0) release(outputs);
-      if (!bmrt_launch_tensor(runtime_, info.name, inputs.data(), info.input_num, outputs.data(), info.output_num) ||
-          bm_thread_sync(handle_) != BM_SUCCESS)
-        return false;
+      if (!launch(info, inputs, outputs) || bm_thread_sync(handle_) != BM_SUCCESS) return false;
     }
     const double calculating = seconds_since(launched) / options_.calculate_times;
     unsigned long us = 0;
@@ -195,10 +210,16 @@ class Test {
         return false;
     }
     const double getting = seconds_since(fetched);
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      const bm_shape_t& shape = outputs[i].shape;
+      say("INFO:output data #{} shape: [{} ] {}", i, fmt::join(shape.dims, shape.dims + shape.num_dims, " "),
+          text_of(info.output_dtypes[i], got[i]));
+    }
     const auto comparing = Clock::now();
     const bool equal = one.expected.empty() || compare(one, info, got);
     if (!one.expected.empty() && equal) say("INFO:+++ The network[{}] stage[{}] cmp success +++", one.net, one.stage);
     say("INFO:load input time(s): {:.6f}", loading);
+    say("INFO:pre alloc  time(s): {:.6f}", allocating);
     say("INFO:calculate  time(s): {:.6f}, on the chip {:.6f} (estimate)", calculating, static_cast<double>(us) * 1e-6);
     say("INFO:get output time(s): {:.6f}", getting);
     say("INFO:compare    time(s): {:.6f}", seconds_since(comparing));
@@ -208,6 +229,14 @@ class Test {
   }
 
  private:
+  bool launch(const bm_net_info_t& info, std::vector<bm_tensor_t>& inputs, std::vector<bm_tensor_t>& outputs) {
+    if (cores_.empty())
+      return bmrt_launch_tensor_ex(runtime_, info.name, inputs.data(), info.input_num, outputs.data(), info.output_num,
+                                   true, false);
+    return bmrt_launch_tensor_multi_cores(runtime_, info.name, inputs.data(), info.input_num, outputs.data(),
+                                          info.output_num, true, false, cores_.data(), static_cast<int>(cores_.size()));
+  }
+
   static Result<Bytes> cut(const Bytes& all, std::size_t& at, std::size_t bytes, const char* name) {
     if (bytes > all.size() - at)
       return Error{ErrorKind::kUsage, fmt::format("{} has {} bytes, {} more are needed behind {}", name, all.size(),
@@ -268,6 +297,7 @@ class Test {
   }
 
   const BmodelOptions& options_;
+  const std::vector<int>& cores_;
   int thread_;
   bm_handle_t handle_ = nullptr;
   void* runtime_ = nullptr;
@@ -279,8 +309,12 @@ int test_model(const BmodelOptions& options) {
   if (options.file.empty() == options.context_dir.empty())
     return fail(Error{ErrorKind::kUsage, "one of --bmodel and --context_dir is needed"});
   const fs::path folder = options.context_dir;
-  const auto file = read_whole(options.file.empty() ? folder / "compilation.bmodel" : fs::path(options.file));
+  const std::string path = options.file.empty() ? (folder / "compilation.bmodel").string() : options.file;
+  const auto file = load_model(path);
   if (!file) return fail(file.error());
+  use_chip_of(file->model);
+  const auto cores = read_cores(options.core_list);
+  if (!cores) return fail(cores.error());
   std::optional<Bytes> input;
   std::optional<Bytes> output;
   if (options.compare < 0 ? !folder.empty() : options.compare > 0) {
@@ -295,8 +329,8 @@ int test_model(const BmodelOptions& options) {
   std::atomic<int> status{kDone};
   std::vector<std::thread> threads;
   const auto work = [&](int number) {
-    Test test(options, number);
-    if (!test.open(*file)) return void(status = static_cast<int>(kFailed));
+    Test test(options, *cores, number);
+    if (!test.open(*file, path)) return void(status = static_cast<int>(kFailed));
     const auto cases = test.find_cases(input, output);
     if (!cases) return void(status = fail(cases.error()));
     for (int i = 0; i < options.loopnum; ++i) {

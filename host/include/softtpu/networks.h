@@ -19,8 +19,9 @@ bool softtpu_bmrt_show_tensors(void* p_bmrt, softtpu_tensor_callback callback, v
 
 /* Networks that the runtime loads from now on may have parts that cannot run here: layers for the host's processor,
    dynamic parts with layers that are not carried out. A launch of such a network is refused. With `on` these parts are
-   left out instead: the other parts run,
-   and a tensor that a part would have made holds what was in its memory, at first zeros. The log names them. */
+   left out instead: the others run, but for dynamic parts that need what a missing one makes. When an output needs it,
+   the launch fails, names that output and leaves its memory as it was; the others are made where the program gives the
+   memory (`user_mem`). In the shapes of bmrt_launch_data() the number of dimensions of one that is not made is -1. */
 bool softtpu_bmrt_run_static_parts(void* p_bmrt, bool on);
 
 /* Networks that the runtime loads from now on: who walks the lists of layers of dynamic parts. The path of a library
