@@ -6,7 +6,7 @@
     outputs = engine.process(graph, {name: array for name, array in zip(engine.get_input_names(graph), arrays)})
 
 Names, arguments and meaning are those of SAIL's documentation, as far as networks are concerned: Handle, Tensor, Engine, EngineLLM,
-MultiEngine, IOMode, Dtype, BmrtFlag.
+MultiEngine, IOMode, Dtype, BmrtFlag, LogLevel.
 Pictures and video (Bmcv, Decoder, MultiDecoder) are not here: use numpy or OpenCV.
 """
 import atexit
@@ -19,7 +19,7 @@ from . import types
 from .device import Device
 from .errors import ArgumentError, Error
 
-__all__ = ["BmrtFlag", "DataType", "Dtype", "Engine", "EngineLLM", "Handle", "IOMode", "MultiEngine", "Tensor", "get_available_tpu_num",
+__all__ = ["BmrtFlag", "DataType", "Dtype", "Engine", "EngineLLM", "Handle", "IOMode", "LogLevel", "MultiEngine", "Tensor", "get_available_tpu_num",
            "set_dump_io_flag", "set_loglevel", "set_print_flag"]
 
 
@@ -38,6 +38,18 @@ class BmrtFlag(enum.IntFlag):
     BM_RUNTIME_AUTO = 0
     BM_RUNTIME_SHARE_MEM = 1
     BM_RUNTIME_CHECK_MEM = 2
+
+
+class LogLevel(enum.IntEnum):
+    """What SAIL would log."""
+
+    TRACE = 0
+    DEBUG = 1
+    INFO = 2
+    WARN = 3
+    ERR = 4
+    CRITICAL = 5
+    OFF = 6
 
 
 class Dtype(enum.Enum):
@@ -100,7 +112,8 @@ def set_dump_io_flag(dump_io_flag):
 
 
 def set_loglevel(loglevel):
-    """Accepted: BMLIB_LOG sets what is logged."""
+    """Accepted: BMLIB_LOG sets what is logged. Returns 0, or -1 where it is no level."""
+    return 0 if loglevel in list(LogLevel) else -1
 
 
 class Handle:
@@ -126,6 +139,8 @@ class Tensor:
     Tensor(handle, shape, dtype, own_sys_data, own_dev_data): without values yet.
     Tensor(tensor, shape, offset): a part of another tensor's memory, from element `offset` on.
     """
+
+    _lent = False  # device memory only for launches: the host's has the elements
 
     def __init__(self, source, data_or_shape, third=None, own_sys_data=None, own_dev_data=None):
         self._scale, self._host, self._array, self._owns = 1.0, None, None, True
@@ -199,10 +214,10 @@ class Tensor:
         return self._owns and self._host is not None
 
     def own_dev_data(self):
-        return self._owns and self._array is not None
+        return self._owns and self.is_dev_data_valid()
 
     def is_dev_data_valid(self):
-        return self._array is not None
+        return self._array is not None and not self._lent
 
     def is_sys_data_valid(self):
         return self._host is not None
@@ -274,26 +289,45 @@ class Tensor:
         values = values * np.float32(scale)
         return values if shape is None else values.reshape(shape)
 
-    def sync_s2d(self, size=None):
-        """From the host's memory to the device's: all elements, or the first `size`."""
-        host, array = self._both()
-        count = self.size() if size is None else int(size)
-        array.reshape(-1)[:count].write(host.reshape(-1)[:count])
+    def sync_s2d(self, src=None, offset_src=0, offset_dst=0, len=None):
+        """From the host's memory to the device's: sync_s2d() all elements, sync_s2d(size) the first `size` bytes,
+        sync_s2d(src, offset_src, offset_dst, len) so many elements of another tensor."""
+        src, count = self._part_of(src, len)
+        self._check_copy(src, offset_src + count, offset_dst + count, host=[src._host], device=[self._array])
+        self._array.reshape(-1)[offset_dst:offset_dst + count].write(src._host.reshape(-1)[offset_src:offset_src + count])
 
-    def sync_d2s(self, size=None):
-        """From the device's memory to the host's: all elements, or the first `size`."""
-        host, array = self._both()
-        count = self.size() if size is None else int(size)
-        host.reshape(-1)[:count] = array.reshape(-1)[:count].numpy()
+    def sync_d2s(self, src=None, offset_src=0, offset_dst=0, len=None):
+        """From the device's memory to the host's, as `sync_s2d`."""
+        src, count = self._part_of(src, len)
+        self._check_copy(src, offset_src + count, offset_dst + count, host=[self._host], device=[src._array])
+        self._host.reshape(-1)[offset_dst:offset_dst + count] = src._array.reshape(-1)[offset_src:offset_src + count].numpy()
 
-    def sync_d2d(self, src, offset_src, offset_dst, length):
-        """Copies `length` elements of another tensor on the device."""
-        self._check_copy(src, offset_src + length, offset_dst + length)
-        self._array.reshape(-1)[offset_dst:offset_dst + length].copy_from(src._array.reshape(-1)[offset_src:offset_src + length])
+    def sync_from(self, src):
+        """Copies all elements of another tensor, of as many: on the device where both have memory there, else in the host's."""
+        if src.size() != self.size():
+            raise ArgumentError(f"a tensor of {src.size()} elements is not copied to one of {self.size()}", "src")
+        if self._array is not None and src._array is not None:
+            self.sync_d2d(src, 0, 0, self.size())
+        elif self._array is not None:
+            self.sync_s2d(src, 0, 0, self.size())
+        elif src._host is None:
+            self.sync_d2s(src, 0, 0, self.size())
+        else:
+            self._check_copy(src, 0, 0)
+            self._host.reshape(-1)[:] = src._host.reshape(-1)
+
+    def sync_to(self, dst):
+        """Copies all elements to another tensor, as its `sync_from`."""
+        dst.sync_from(self)
+
+    def sync_d2d(self, src, offset_src, offset_dst, len):
+        """Copies `len` elements of another tensor on the device."""
+        self._check_copy(src, offset_src + len, offset_dst + len, device=[self._array, src._array])
+        self._array.reshape(-1)[offset_dst:offset_dst + len].copy_from(src._array.reshape(-1)[offset_src:offset_src + len])
 
     def sync_d2d_stride(self, src, stride_src, stride_dst, count):
         """Copies `count` elements of another tensor on the device, each stride_src elements behind the one before."""
-        self._check_copy(src, count * stride_src, count * stride_dst)
+        self._check_copy(src, count * stride_src, count * stride_dst, device=[self._array, src._array])
         if stride_dst != 1 and (stride_dst, stride_src, self.element_size()) != (4, 1, 1):
             raise ArgumentError(f"elements cannot be stored {stride_dst} apart: 1, or 4 for bytes that are read one by one", "stride_dst")
         self._array.reshape(-1)[:count * stride_dst:stride_dst].write(src._array.reshape(-1)[:count * stride_src:stride_src])
@@ -322,19 +356,24 @@ class Tensor:
     def _values(self):
         return self._host.copy() if self._host is not None else self._array.numpy()
 
-    def _check_copy(self, src, most_src, most_dst):
-        if self._array is None or src._array is None:
-            raise Error("both tensors need device memory.")
+    def _part_of(self, src, count):
+        """Another tensor, and how many of its elements; or this one, and all of its elements or so many bytes."""
+        if isinstance(src, Tensor):
+            return src, src.size() if count is None else int(count)
+        count, rest = divmod(self.nbytes() if src is None else int(src), self._kind.itemsize)
+        if rest:
+            raise ArgumentError(f"{src} bytes are no whole elements of {self._kind}", "size")
+        return self, count
+
+    def _check_copy(self, src, most_src, most_dst, host=(), device=()):
+        for name, memories in (("host", host), ("device", device)):
+            if any(memory is None for memory in memories):
+                raise Error(f"a tensor has no memory of the {name}.")
         if self._kind != src._kind:
             raise ArgumentError(f"a tensor of {src._kind} cannot be copied to one of {self._kind}", "src")
         for tensor, most in ((src, most_src), (self, most_dst)):
             if most > tensor.size():
                 raise ArgumentError(f"{most} elements are not in a tensor of {tensor.size()}", "len")
-
-    def _both(self):
-        if self._host is None or self._array is None:
-            raise Error("the tensor has no memory of the " + ("host." if self._host is None else "device."))
-        return self._host, self._array
 
     def _on(self, handle):
         """The tensor itself, or a copy of its elements on another device."""
@@ -345,9 +384,15 @@ class Tensor:
         if self._kind.name != kind:
             raise ArgumentError(f"tensor {name!r} is of {self._kind}, the network's is of {kind}", name)
         if self._array is None:
-            self._array = self._device.array(self._host)
+            self._array, self._lent = self._device.array(self._host), True
             self._set_room()
+        elif self._lent:
+            self.sync_s2d()
         return self._array
+
+    def _after_launch(self, to_host=False):
+        if self._host is not None and (to_host or self._lent):
+            self.sync_d2s()
 
 
 def _quantise(values, kind, scale, zero_point):
@@ -442,7 +487,7 @@ class Engine:
         return self._info(graph_name).output_scales[self.get_output_names(graph_name).index(tensor_name)]
 
     def create_input_tensors_map(self, graph_name, create_mode=-1):
-        """Tensors for all inputs, with memory as `create_mode` or the graph's IOMode says: 0 both, 1 the host's, 2 the device's."""
+        """Tensors for all inputs, with memory as `create_mode` says: 0 the host's, 1 the device's, else as the graph's IOMode does."""
         return self._tensors_for(graph_name, True, create_mode)
 
     def create_output_tensors_map(self, graph_name, create_mode=-1):
@@ -457,21 +502,20 @@ class Engine:
         outputs of 8 bits are given as float32, times their scale; all others as they are.
         process(graph, {name: Tensor}, {name: Tensor}) and process(graph, {name: Tensor}, {name: shape}, {name: Tensor}) run it on tensors:
         results are in device memory, and in the host's where the output tensor has some and the graph's mode is SYSO or SYSIO.
+        process(graph, {name: Tensor}) returns new tensors. Of more cores than the graph is compiled for the first ones count.
         """
         model = self._of(graph_name)
         if rest and isinstance(rest[-1], (list, tuple)):
             rest, core_list = rest[:-1], rest[-1]
-        cores = list(core_list) if core_list else None
+        cores = self._cores(graph_name, core_list)
         names = self.get_input_names(graph_name)
         if set(input_tensors) != set(names):
             raise ArgumentError(f"graph {graph_name} has the inputs {', '.join(names)}; given are {', '.join(map(str, input_tensors)) or 'none'}")
-        if not rest:
-            if any(isinstance(value, Tensor) for value in input_tensors.values()):
-                raise ArgumentError("with tensors as inputs, tensors for the outputs are needed", "output_tensors")
+        if not rest and not any(isinstance(value, Tensor) for value in input_tensors.values()):
             return self._process_arrays(model, graph_name, input_tensors, cores)
-        shapes, outputs = ({}, rest[0]) if len(rest) == 1 else rest[:2]
+        shapes, outputs = rest[:2] if len(rest) > 1 else ({}, rest[0] if rest else self.create_output_tensors_map(graph_name))
         self._process_tensors(model, graph_name, input_tensors, shapes, outputs, cores)
-        return None
+        return None if rest else outputs
 
     def _process_arrays(self, model, graph_name, arrays, cores=None):
         info = self._info(graph_name)
@@ -506,10 +550,13 @@ class Engine:
             wanted[tensor.name] = outputs[tensor.name]._for_launch(tensor.name, tensor.dtype)
         model.launch(graph_name, given, wanted, cores=cores)
         for name in wanted:
-            if mode in (IOMode.SYSO, IOMode.SYSIO) and outputs[name].is_sys_data_valid():
-                outputs[name].sync_d2s()
+            outputs[name]._after_launch(mode in (IOMode.SYSO, IOMode.SYSIO))
 
     # -- Inside
+
+    def _cores(self, graph_name, core_list):
+        """As many cores as the graph is compiled for; None: the first ones."""
+        return list(core_list)[:max(int(self._info(graph_name).core_num), 1)] if core_list else None
 
     def _of(self, graph_name):
         if graph_name not in self._models:
@@ -528,9 +575,9 @@ class Engine:
 
     def _tensors_for(self, graph_name, inputs, create_mode):
         model, mode = self._of(graph_name), self._modes[graph_name]
-        own_sys = create_mode in (0, 1) if create_mode >= 0 else mode in ((IOMode.SYSI, IOMode.SYSIO) if inputs else (IOMode.SYSO, IOMode.SYSIO))
-        own_dev = create_mode in (0, 2) if create_mode >= 0 else True
-        return {tensor.name: Tensor(self._handle, _largest(tensor), _dtype_of(tensor.dtype), own_sys, own_dev)
+        by_mode = mode in ((IOMode.SYSI, IOMode.SYSIO) if inputs else (IOMode.SYSO, IOMode.SYSIO))
+        own_sys = {0: True, 1: False}.get(create_mode, by_mode)
+        return {tensor.name: Tensor(self._handle, _largest(tensor), _dtype_of(tensor.dtype), own_sys, create_mode != 0)
                 for tensor in (model.inputs(graph_name) if inputs else model.outputs(graph_name))}
 
 
@@ -592,7 +639,7 @@ class MultiEngine:
         if not any(isinstance(value, Tensor) for value in inputs.values()):
             return engine.process(self._graph, inputs)
         own = {name: value._on(engine._handle) for name, value in inputs.items()}
-        outputs = engine.create_output_tensors_map(self._graph, 0 if self._sys_out else 2)
+        outputs = engine.create_output_tensors_map(self._graph, -1 if self._sys_out else 1)
         engine.process(self._graph, own, outputs)
         return outputs
 
@@ -633,7 +680,9 @@ class EngineLLM:
         model = self._engine._of(graph_name)
         given = self._arrays(graph_name, input, True)
         wanted = self._arrays(graph_name, output, False)
-        model.launch(graph_name, given, wanted, cores=list(core_list) if core_list else None)
+        model.launch(graph_name, given, wanted, cores=self._engine._cores(graph_name, core_list))
+        for tensor in output.values():
+            tensor._after_launch()
         return 0
 
     def get_input_num(self, graph_name):

@@ -146,6 +146,51 @@ def test_tensors_keep_their_room_and_bits():
             call()
 
 
+def test_tensors_are_copied_from_each_other():
+    handle = sail.Handle(0)
+    host, device, both = (sail.Tensor(handle, [4], sail.Dtype.BM_FLOAT32, *where) for where in ((True, False), (False, True), (True, True)))
+    host.update_data(np.arange(1, 5, dtype=np.float32))
+    device.sync_s2d(host, 1, 0, 2)
+    assert device.asnumpy().tolist() == [2, 3, 0, 0]
+    both.sync_d2s(device, 0, 2, 2)
+    assert both.asnumpy().tolist() == [0, 0, 2, 3]
+    both.sync_s2d(12)  # bytes
+    device.sync_from(both)
+    assert device.asnumpy().tolist() == [0, 0, 2, 0]
+    host.sync_to(device)
+    device.sync_to(both)
+    both.sync_d2s(8)
+    assert device.asnumpy().tolist() == [1, 2, 3, 4] and both.asnumpy().tolist() == [1, 2, 2, 3]
+    other = sail.Tensor(handle, [4], sail.Dtype.BM_FLOAT32, True, False)
+    other.sync_from(host)
+    other.sync_from(device)
+    assert other.asnumpy().tolist() == [1, 2, 3, 4]
+    for call, text in ((lambda: both.sync_s2d(7), "7 bytes are no whole elements"), (lambda: host.sync_d2s(), "no memory of the device"),
+                       (lambda: device.sync_s2d(), "no memory of the host"), (lambda: device.sync_s2d(host, 3, 0, 2), "5 elements are not in a tensor of 4"),
+                       (lambda: both.sync_from(sail.Tensor(handle, [3], sail.Dtype.BM_FLOAT32, True, True)), "of 3 elements is not copied to one of 4")):
+        with pytest.raises(softtpu.Error, match=text):
+            call()
+
+
+def test_maps_of_tensors_have_the_memory_of_their_mode():
+    path, given, want = recorded("attention_small_F16")
+    engine = sail.Engine(str(path), sail.Handle(0))
+    (graph,), given = engine.get_graph_names(), np.frombuffer(given, np.float32)
+    for mode, where in ((0, (True, False)), (1, (False, True)), (-1, (True, True))):
+        inputs = engine.create_input_tensors_map(graph, mode)
+        (tensor,) = inputs.values()
+        assert (tensor.is_sys_data_valid(), tensor.is_dev_data_valid()) == where
+        for factor in (0, 1):  # a tensor of the host alone is read again for each launch
+            tensor.update_data(given * np.float32(factor))
+            outputs = engine.create_output_tensors_map(graph, mode)
+            assert engine.process(graph, inputs, outputs, core_list=[0, 1, 2]) is None
+        (result,) = outputs.values()
+        assert result.asnumpy().tobytes() == want
+        (result,) = engine.process(graph, inputs).values()
+        assert result.asnumpy().tobytes() == want
+    assert sail.set_loglevel(sail.LogLevel.WARN) == 0 and sail.set_loglevel(17) == -1
+
+
 class Chat:
     """The loop of public programs over EngineLLM: state is device memory of the program's own, of which networks get parts."""
 
