@@ -83,8 +83,14 @@ void top_k(const LayerRun& run) {
                                static_cast<int>(length), static_cast<int>(k), run.layer.word(2) != 0, DT_FP32);
   }
   tpu_hau_poll();
-  copy_all(run.outputs[0].address, values, rows * k, run.outputs[0].shape.type);
-  copy_all(run.outputs[1].address, indices, rows * k, run.outputs[1].shape.type);
+  const auto copy = [&](const Tensor& to, system_addr_t found) {
+    constexpr std::int64_t kMostExtent = 65535;
+    if (rows * k > kMostExtent) return copy_all(to.address, found, rows * k, to.shape.type);
+    const dim4 shape{1, 1, 1, static_cast<int>(rows * k)};
+    if (rows * k > 0) tpu_gdma_cpy_S2S(to.address, found, &shape, nullptr, nullptr, device_type(to.shape.type));
+  };
+  copy(run.outputs[0], values);
+  copy(run.outputs[1], indices);
 }
 
 // Inputs stand one behind the other: in other NPUs along c, in the same ones along other dimensions.

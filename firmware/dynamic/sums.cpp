@@ -14,7 +14,7 @@ namespace {
 constexpr padding_t kNoPadding{0, 0, 0, 0};
 
 void maximum(local_addr_t to, local_addr_t from, const dim4& shape, dim2 kernel, data_type_t type) {
-  tpu_bdc_fp_max_pool2d(to, from, &shape, &kernel, &kNoPadding, &kOne, &kOne, type, lowest(type));
+  tpu_bdc_fp_max_pool2d(to, from, &shape, &kernel, &kNoPadding, &kOne, &kOne, type, constant(0, type));
 }
 
 void sum(local_addr_t to, local_addr_t from, const dim4& shape, dim2 kernel, data_type_t type, float scale = 1) {
