@@ -140,6 +140,7 @@ class _Stage:
         stage = named[0]["stages"][number]
         self.inputs, self.outputs, self.between = stage["inputs"], stage["outputs"], stage["between"]
         self.layers, self.map_fault, self.cores = stage["tensor_map"], stage["layers_not_known"], stage["cores"]
+        self.dynamic = stage["dynamic"]
 
     def rows(self):
         """The layers in the order of the map: dictionaries with name, operation, type, operands; `hidden` where nothing of it lies in global memory,
@@ -246,8 +247,11 @@ def _inputs(stage, given, source, seed):
         if array is None:
             raise UsageError(f"{source[1]} has no array \"{name}\", an input of the network" +
                              ("." if source[0] == "--input" else "; --input names a file with the inputs."))
+        if stage.dynamic and array.ndim == len(shape) and all(0 < extent <= most for extent, most in zip(array.shape, shape)):
+            shape = array.shape
         if _count(array.shape) != _count(shape):
-            raise UsageError(f"{source[1]}: array \"{name}\" has shape {list(array.shape)}, input \"{name}\" has {list(shape)}.")
+            raise UsageError(f"{source[1]}: array \"{name}\" has shape {list(array.shape)}, input \"{name}\" "
+                             f"{'takes up to' if stage.dynamic else 'has'} {list(shape)}.")
         array = array.reshape(shape)
         if kind.is_integer and kind.scale != 1 and array.dtype.kind != "f":  # as it is stored
             array = (array.astype(np.float64) - kind.zero_point) / kind.scale
@@ -403,7 +407,7 @@ def _guess(row, kind, got, want, a, b):
     return ""
 
 
-def _compare_rows(stage, rows, references, folder, margin):
+def _compare_rows(stage, rows, references, folder, margin, left_out):
     """Fills the rows; how many were compared."""
     states, running, matched = {}, np.zeros(2), 0
     for tensor in stage.inputs:
@@ -427,6 +431,8 @@ def _compare_rows(stage, rows, references, folder, margin):
         file = folder / _file_of(row["name"])
         if row["hidden"] or not os.path.isfile(file):  # also where the name is too long for a file
             row["note"] = "nothing of it lies in global memory" if row["hidden"] or stage.cores == 1 else "only outputs of a network on several cores are kept"
+            if left_out:
+                row["note"] += ", or a part that it needs is left out"
             continue
         stored = np.load(file, allow_pickle=False)
         row["shape"] = list(stored.shape)
@@ -493,7 +499,7 @@ def compare(file, *, onnx=None, npz=None, input=None, map=None, network=None, st
             failure = Error(f"{path}: network {of.network} did not run (status {status}).")
             failure.exit_status = status
             raise failure
-        matched = _compare_rows(of, rows, references, kept, margin)
+        matched = _compare_rows(of, rows, references, kept, margin, "--static-parts" in arguments)
     if not matched:
         raise UsageError(f"{source} does not match {path}: no tensor of its names and shapes lies in global memory.")
     leaving = [row for row in rows if row["verdict"] == "leaves"]

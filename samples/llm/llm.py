@@ -91,4 +91,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except softtpu.Error as problem:
+        sys.exit(f"llm.py: {problem}")

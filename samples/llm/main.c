@@ -1,6 +1,7 @@
 /* A language model generates tokens: the loop of public programs on libbmrt. The caches of keys and values stay in
    device memory, where the networks of one token read them; everything between networks is copied on the device. */
 #include <bmruntime_interface.h>
+#include <softtpu/device.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +30,8 @@ static const bm_net_info_t* find(const Model* model, const char* kind, int numbe
 
 static void open_model(Model* model, const char* path) {
   memset(model, 0, sizeof *model);
-  if (bm_dev_request(&model->handle, 0) != BM_SUCCESS) stop("there is no device");
+  /* As bm_dev_request(), and bm_get_last_api_process_time_us() says how long a launch would take on the chip. */
+  if (softtpu_device_open(&model->handle, 0, NULL, SOFTTPU_KEEP_TIMES) != BM_SUCCESS) stop("there is no device");
   model->runtime = bmrt_create(model->handle);
   if (model->runtime == NULL || !bmrt_load_bmodel(model->runtime, path)) stop("the file is not loaded");
   model->embedding = find(model, "embedding", -1);
@@ -164,8 +166,6 @@ int main(int argc, char** argv) {
   bm_dev_stat_t after;
   double start, first;
   unsigned long first_us;
-  /* Lets bm_get_last_api_process_time_us say how long a launch would take on the chip; the report comes at the end. */
-  setenv("SOFTTPU_TIME", "on", 0);
   open_model(&model, path);
   if (wanted < 1 || wanted > model.length - count) stop("that many tokens do not fit the caches");
   if (bm_get_stat(model.handle, &after) != BM_SUCCESS) return 1;

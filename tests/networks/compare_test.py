@@ -155,6 +155,17 @@ class Compare(unittest.TestCase):
         self.assertIs(result["complete"], False)
         self.assertIn("did not run (status 1)", self.compare(path, "--npz", self.at / "parts.npz", status=1))
 
+    def test_a_dynamic_network_runs_in_the_shape_of_its_input(self):
+        path = HERE.parent / "golden-networks/dynamic/topk_F16.bmodel"
+        x = np.random.default_rng(1).permutation(14).reshape(2, 7).astype(np.float32)
+        order = np.argsort(-x, 1, kind="stable")[:, :5]
+        found = {"x": x, "topk2_0_TopK": np.take_along_axis(x, order, 1), "cast3_0_Cast": order.astype(np.float32)}
+        np.savez(self.at / "rows.npz", **found)
+        for row in self.result(path, "--npz", self.at / "rows.npz")["layers"]:
+            self.assertEqual((row["verdict"], row["max_error"], row["shape"]), ("explained", 0, [2, 5]))
+        np.savez(self.at / "large.npz", **{**found, "x": np.zeros((4, 300), np.float32)})
+        self.assertIn('array "x" has shape [4, 300], input "x" takes up to [3, 300]', self.compare(path, "--npz", self.at / "large.npz", status=2))
+
     def test_the_page_plots_the_layers(self):
         page = self.at / "page.html"
         path = self.at / "paged.bmodel"
