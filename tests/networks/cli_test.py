@@ -369,6 +369,8 @@ class Bmodel(unittest.TestCase):
         for text, why in (("[4,300]", 'input "x" takes up to [3, 300], not [4, 300]'), ("[3,300],[1]", "has 2 shapes, the network has 1 inputs"),
                           ("[1x9]", "not of the form"), ("[-1,9]", "not of the form")):
             self.assertIn(why, softtpu("run", rows, "--shapes", text, status=2))
+        for name in ("none.npz", "none.npy"):
+            self.assertIn("No such file", softtpu("run", rows, "--input", self.at / name, status=2))
         self.assertIn("excludes", softtpu("run", rows, "--shapes", "[1,9]", "--input", self.at / "x.npz", status=2))
         # Of several stages the one that they fit, unless one is named.
         shape = tuple(json.loads(softtpu("info", "--json", two))["networks"][0]["stages"][1]["inputs"][0]["shape"])

@@ -200,7 +200,7 @@ Result<std::vector<NumpyArray>> read_arrays(const std::string& path, std::uint64
   std::vector<NumpyArray> arrays;
   if (path.ends_with(".npy")) {
     const auto file = read_text_file(path, SIZE_MAX / 2);
-    if (!file) return file.error();
+    if (!file) return Error{ErrorKind::kUsage, file.error().text};
     const std::vector<std::uint8_t> bytes(file->begin(), file->end());
     auto array = decode_npy(without_ending(std::filesystem::path(path).filename()), bytes);
     if (!array) return array.error();
