@@ -115,7 +115,10 @@ class Bmodel(unittest.TestCase):
         (context / "input_ref_data.dat").write_bytes(self.recorded("attention_small_F16", "input"))
         (context / "output_ref_data.dat").write_bytes(self.recorded("attention_small_F16", "output"))
         text = softtpu("test", "--context_dir", context, "--loopnum", 2, "--thread_num", 2, "--accuracy_f", 0)
-        for part in ("[BMRT][bmrt_test] INFO:net[attention_small] stage[0], launch total time is ", "us (npu ",
+        for part in ("[BMRT][bmrt_test] INFO:net[attention_small] stage[0], launch total time is ", "us (npu ", "us), (launch func time ",
+                     "INFO:==> running network #0, name: attention_small, loop: 1\n", "INFO:reading input #0, bytesize=2304\n",
+                     "INFO:  --> input_data: < ", "INFO:reading output #0, bytesize=2304\n", "INFO:  --> output ref_data: < ",
+                     "INFO:==>comparing output in mem #0 ... \n",
                      "INFO:+++ The network[attention_small] stage[0] output_data +++", "INFO:load input time(s): ",
                      "INFO:get output time(s): ", "INFO:compare    time(s): "):
             self.assertIn(part, text)

@@ -97,7 +97,7 @@ bool is_float(bm_data_type_t type) { return type == BM_FLOAT32 || type == BM_FLO
 // One network on one stage: what goes in, what is expected.
 struct Case {
   std::string net;
-  int stage = 0;
+  int number = 0, stage = 0;
   std::vector<bm_shape_t> shapes;
   std::vector<Bytes> inputs, expected;  // expected: empty without comparison
 };
@@ -144,7 +144,7 @@ class Test {
         return Error{ErrorKind::kUsage, fmt::format("--stage_idx {}: network {} has {} stages", options_.stage_idx,
                                                     info.name, info.stage_num)};
       for (int s = 0; s < info.stage_num; ++s) {
-        Case one{info.name, s, {info.stages[s].input_shapes, info.stages[s].input_shapes + info.input_num}, {}, {}};
+        Case one{info.name, n, s, {info.stages[s].input_shapes, info.stages[s].input_shapes + info.input_num}, {}, {}};
         const bool chosen =
             (options_.net_idx < 0 || options_.net_idx == n) && (options_.stage_idx < 0 || options_.stage_idx == s);
         if (chosen && !shapes->empty()) {
@@ -172,8 +172,11 @@ class Test {
   }
 
   // Runs a case; whether it did, and gave what is expected.
-  bool run(const Case& one) {
+  bool run(const Case& one, int loop) {
     const bm_net_info_t& info = *bmrt_get_network_info(runtime_, one.net.c_str());
+    say("INFO:==> running network #{}, name: {}, loop: {}", one.number, one.net, loop);
+    show_arrays("input", "input_data", one.inputs, info.input_dtypes);
+    show_arrays("output", "output ref_data", one.expected, info.output_dtypes);
     std::vector<bm_tensor_t> inputs(one.inputs.size());
     std::vector<bm_tensor_t> outputs(static_cast<std::size_t>(info.output_num));
     const auto start = Clock::now();
@@ -190,16 +193,23 @@ class Test {
       if (bm_malloc_device_byte(handle_, &outputs[i].device_mem, bytes) != BM_SUCCESS) return false;
     }
     const double allocating = seconds_since(allocated);
-    const auto launched = Clock::now();
+    double launching = 0;
+    double waiting = 0;
     for (int i = 0; i < options_.calculate_times; ++i) {
-      if (!launch(info, inputs, outputs) || bm_thread_sync(handle_) != BM_SUCCESS) return false;
+      const auto launched = Clock::now();
+      if (!launch(info, inputs, outputs)) return false;
+      const auto waits = Clock::now();
+      if (bm_thread_sync(handle_) != BM_SUCCESS) return false;
+      launching += std::chrono::duration<double>(waits - launched).count() / options_.calculate_times;
+      waiting += seconds_since(waits) / options_.calculate_times;
     }
-    const double calculating = seconds_since(launched) / options_.calculate_times;
+    const double calculating = launching + waiting;
     unsigned long us = 0;
     static_cast<void>(bm_get_last_api_process_time_us(handle_, &us));
     const auto total = static_cast<unsigned long>(calculating * 1e6);
-    say("INFO:net[{}] stage[{}], launch total time is {} us (npu {} us, cpu {} us)", one.net, one.stage, total, us,
-        total > us ? total - us : 0);
+    say("INFO:net[{}] stage[{}], launch total time is {} us (npu {} us, cpu {} us), (launch func time {:.0f} us, sync "
+        "{:.0f} us)",
+        one.net, one.stage, total, us, total > us ? total - us : 0, launching * 1e6, waiting * 1e6);
     say("INFO:+++ The network[{}] stage[{}] output_data +++", one.net, one.stage);
     const auto fetched = Clock::now();
     std::vector<Bytes> got;
@@ -216,6 +226,7 @@ class Test {
           text_of(info.output_dtypes[i], got[i]));
     }
     const auto comparing = Clock::now();
+    if (!one.expected.empty()) say("INFO:==>comparing output in mem #0 ... ");
     const bool equal = one.expected.empty() || compare(one, info, got);
     if (!one.expected.empty() && equal) say("INFO:+++ The network[{}] stage[{}] cmp success +++", one.net, one.stage);
     say("INFO:load input time(s): {:.6f}", loading);
@@ -229,6 +240,14 @@ class Test {
   }
 
  private:
+  static void show_arrays(const char* kind, const char* title, const std::vector<Bytes>& arrays,
+                          const bm_data_type_t* types) {
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+      say("INFO:reading {} #{}, bytesize={}", kind, i, arrays[i].size());
+      say("INFO:  --> {}: {}", title, text_of(types[i], arrays[i]));
+    }
+  }
+
   bool launch(const bm_net_info_t& info, std::vector<bm_tensor_t>& inputs, std::vector<bm_tensor_t>& outputs) {
     if (cores_.empty())
       return bmrt_launch_tensor_ex(runtime_, info.name, inputs.data(), info.input_num, outputs.data(), info.output_num,
@@ -335,7 +354,7 @@ int test_model(const BmodelOptions& options) {
     if (!cases) return void(status = fail(cases.error()));
     for (int i = 0; i < options.loopnum; ++i) {
       for (const Case& one : *cases) {
-        if (!test.run(one)) status = kFailed;
+        if (!test.run(one, i)) status = kFailed;
       }
     }
   };
