@@ -240,6 +240,20 @@ bm_status_t tpu_kernel_launch_sync_multi_cores(bm_handle_t handle, const char* f
   return softtpu::caught(__func__);
 }
 
+bm_status_t tpu_kernel_launch_from_multi_cores(bm_handle_t handle, tpu_kernel_function_t function, void* args,
+                                               size_t size, int group_num, int block_num) try {
+  SOFTTPU_HANDLE(handle);
+  if (auto good = check_counts(group_num, block_num); !good) return to_status(__func__, good);
+  msg::Launch what;
+  if (const bm_status_t status = add_part(__func__, *h, what, function, {args, size}, 0); status != BM_SUCCESS)
+    return status;
+  what.cores = static_cast<std::uint32_t>(block_num);
+  what.repetitions = static_cast<std::uint32_t>(group_num);
+  return launch(__func__, *h, std::move(what), Wait::kUntilFinished);
+} catch (...) {
+  return softtpu::caught(__func__);
+}
+
 bm_status_t tpu_kernel_sync(bm_handle_t handle) try { return sync(__func__, handle); } catch (...) {
   return softtpu::caught(__func__);
 }

@@ -151,6 +151,17 @@ bm_status_t bm_sync_api(bm_handle_t handle);
  * core_id: number of the core, from 0 */
 bm_status_t bm_sync_api_from_core(bm_handle_t handle, int core_id);
 
+/* ---- Kernels: on several cores, for networks of BM1684X2 ---- */
+
+/** Runs a kernel on the first cores and waits; groups and blocks as tpuRtKernelLaunch has them.
+ * function: the kernel's number, from tpu_kernel_get_function
+ * args: parameter block
+ * size: bytes of the parameter block
+ * group_num: how many groups, one after the other
+ * block_num: cores of a group */
+bm_status_t tpu_kernel_launch_from_multi_cores(bm_handle_t handle, tpu_kernel_function_t function, void* args,
+                                               size_t size, int group_num, int block_num);
+
 /* ---- The driver, the device's clock and memory ---- */
 
 /** Version of the driver: softtpu's own, one byte each. */

@@ -6,6 +6,7 @@
 #include <string>
 #include <tuple>
 
+#include "bmlib_internal.h"
 #include "tests/host/host_fixture.hpp"
 
 namespace softtpu::host_test {
@@ -104,6 +105,25 @@ TEST_P(Cores, AreTakenInTheOrderOfTheList) {
   EXPECT_EQ(seen[3], 1);
   EXPECT_EQ(seen[16 + 3], 0);
   EXPECT_EQ(seen[16 + 7], 1) << "the first core of the launch";
+}
+
+TEST_P(Cores, RunGroupsOfTheFirstOnes) {
+  const tpu_kernel_function_t identity = tpu_kernel_get_function(handle_, module_, "identity");
+  const auto run = [&](int groups, int blocks) {
+    return tpu_kernel_launch_from_multi_cores(handle_, identity, &param_, sizeof param_, groups, blocks);
+  };
+  clear();
+  ASSERT_EQ(run(3, GetParam()), BM_SUCCESS) << ::testing::PrintToString(take_log());
+  const auto seen = words();
+  for (int core = 0; core < GetParam(); ++core) {
+    const auto own = seen.begin() + 16 * core;
+    EXPECT_EQ(std::vector<int>(own, own + 2), (std::vector<int>{GetParam(), core}));
+    EXPECT_EQ(std::vector<int>(own + 4, own + 6), (std::vector<int>{3, 2})) << "the last group";
+  }
+  EXPECT_REFUSED(run(0, 1), BM_ERR_PARAM, "tpu_kernel_launch_from_multi_cores",
+                 "0 groups of 1 workitems: both must be at least 1");
+  EXPECT_NE(run(1, GetParam() + 1), BM_SUCCESS);
+  take_log();
 }
 
 TEST_P(Cores, ALaunchOnOneCoreIsAloneThere) {
