@@ -280,7 +280,8 @@ class Model:
             array = np.asarray(value)
         fits = any(len(shape) == array.ndim and all(0 < extent <= most for extent, most in zip(array.shape, shape)) for shape in tensor.shapes)
         if tuple(array.shape) not in tensor.shapes and not (dynamic and fits):
-            raise ArgumentError(f"input {tensor!r} is given with shape {list(array.shape)}", tensor.name)
+            raise ArgumentError(f"input {tensor!r} is given with shape {list(array.shape)}" + ("; it may be smaller, not larger" if dynamic else ""),
+                                tensor.name)
         return types.as_storage(array, tensor.dtype)
 
 
