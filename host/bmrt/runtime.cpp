@@ -35,11 +35,7 @@ std::string lower(std::string text) {
 
 Result<void> check_chip(bm_handle_t handle, const bmodel::Model& model) {
   const bmodel::Runs* found = bmodel::find_runs(lower(model.chip));
-  if (found == nullptr)
-    return Error{ErrorKind::kUnsupported,
-                 fmt::format("the file is for chip {}, whose networks cannot run; those of BM1684X, BM1688, CV186X, "
-                             "BM1690 and BM1684 can",
-                             model.chip)};
+  if (found == nullptr) return Error{ErrorKind::kUnsupported, bmodel::why_chip_cannot_run(model.chip)};
   unsigned id = 0;
   if (bm_get_chipid(handle, &id) != BM_SUCCESS) return Error{ErrorKind::kConnection, "the device does not answer"};
   if (id == found->id) return {};

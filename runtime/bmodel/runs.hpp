@@ -3,7 +3,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cctype>
 #include <iterator>
+#include <string>
 #include <string_view>
 
 namespace softtpu::bmodel {
@@ -20,6 +22,16 @@ inline const Runs* find_runs(std::string_view chip) {
   const auto* const found =
       std::find_if(std::begin(kRuns), std::end(kRuns), [chip](const Runs& one) { return one.chip == chip; });
   return found == std::end(kRuns) ? nullptr : found;
+}
+
+// Of a chip as a file names it: why its networks do not run; empty: they do.
+inline std::string why_chip_cannot_run(std::string chip) {
+  const std::string named = chip;
+  std::transform(chip.begin(), chip.end(), chip.begin(),
+                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  if (find_runs(chip) != nullptr) return {};
+  return "the file is for chip " + named +
+         ", whose networks cannot run; those of BM1684X, BM1688, CV186X, BM1690 and BM1684 can";
 }
 
 }  // namespace softtpu::bmodel

@@ -47,6 +47,12 @@ class Bmodel(unittest.TestCase):
                      "131072 bytes of constants at 0x100000000", "212 TIU instructions (12032 bytes)"):
             self.assertIn(part, text)
         self.assertIn("part 3 runs on the host's processor (layer", softtpu("info", OPTIONS.made / "cpu_part.bmodel"))
+        self.assertNotIn("cannot run", text)
+        data = (NETWORKS / "attention_small_F16.bmodel").read_bytes()
+        self.assertEqual(data.count(b"BM1684X\0"), 1)
+        (self.at / "other.bmodel").write_bytes(data.replace(b"BM1684X\0", b"SGTPUV8\0"))
+        self.assertIn("\ncannot run: the file is for chip SGTPUV8, whose networks cannot run; those of BM1684X,", softtpu("info", self.at / "other.bmodel"))
+        self.assertIn("SGTPUV8", json.loads(softtpu("info", "--json", self.at / "other.bmodel"))["cannot_run"])
 
     def test_disasm_names_every_instruction(self):
         lines = softtpu("disasm", "--json", NETWORKS / "attention_small_F16.bmodel").splitlines()
@@ -258,7 +264,7 @@ class Bmodel(unittest.TestCase):
     def test_run_writes_the_recorded_outputs(self):
         out = self.at / "y.npz"
         text = softtpu("run", NETWORKS / "attention_small_F16.bmodel", "--input", self.write_input(), "--output", out, "--repeat", 3)
-        self.assertRegex(text, r"attention_small: [\d.]+ ms here, [\d.]+ images/s \(fastest of 3\)")
+        self.assertRegex(text, r"attention_small: [\d.]+ ms here, [\d.]+ launches/s \(fastest of 3\)")
         ((name, (dtype, shape, data)),) = numpy_files.read_npz(out).items()
         self.assertEqual((name, dtype, shape), ("add55_0_Add_f32", "<f4", (1, 12, 48)))
         self.assertEqual(data, self.recorded("attention_small_F16", "output"))
@@ -444,7 +450,7 @@ class Bmodel(unittest.TestCase):
 
     def test_traces_and_times_know_instructions(self):
         text = softtpu("run", "--time", "--trace", self.at / "t.json", NETWORKS / "softmax_INT8.bmodel")
-        self.assertRegex(text, r"on the chip \d+ us, [\d.]+ images/s \(estimate\)")
+        self.assertRegex(text, r"on the chip \d+ us, [\d.]+ launches/s \(estimate\)")
         self.assertIn("TIU 1 sAR.cast [tpu_bdc_cast]", text)
         events = json.loads((self.at / "t.json").read_text())
         events = events["traceEvents"] if isinstance(events, dict) else events

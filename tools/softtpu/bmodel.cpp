@@ -18,6 +18,7 @@
 
 #include "device/chip/chip.hpp"
 #include "runtime/bmodel/host_layer.hpp"
+#include "runtime/bmodel/runs.hpp"
 #include "runtime/report/report.hpp"
 #include "tools/softtpu/command.hpp"
 #include "tools/softtpu/network_time.hpp"
@@ -428,6 +429,7 @@ int show_model_json(const bmodel::Model& model) {
               {"time", model.time.substr(0, model.time.find('\n'))},
               {"networks", std::move(networks)},
               {"firmware_bytes", model.firmware.size()},
+              {"cannot_run", bmodel::why_chip_cannot_run(model.chip)},
               {"memory", memory_json(model)}});
   return kDone;
 }
@@ -443,6 +445,8 @@ int show_model(const BmodelOptions& options) {
   // The compiler's time ends with a line's end.
   const std::string time = model.time.substr(0, model.time.find('\n'));
   print_escaped("{}: chip {}, compiler {}, {}\n", options.file, model.chip, model.version, time);
+  if (const std::string why = bmodel::why_chip_cannot_run(model.chip); !why.empty())
+    print_escaped("cannot run: {}\n", why);
   if (!model.firmware.empty()) print_escaped("firmware {}, {} bytes\n", model.firmware_name, model.firmware.size());
   for (const bmodel::Network& network : model.networks) {
     print_escaped("network {}, address mode {}\n", network.name, network.address_mode);

@@ -419,11 +419,14 @@ std::vector<std::string> left_out(const LoadedModel& loaded, const bmodel::Stage
 }
 
 void print_times(const Session& session, const Choice& chosen, const std::vector<bmodel::Tensor>& inputs, int repeat) {
-  const double images = inputs.empty() || inputs[0].shape.empty() ? 1.0 : static_cast<double>(inputs[0].shape[0]);
-  print_escaped("{}: {:.3f} ms here, {:.1f} images/s{}", chosen.network->name, session.fastest_ms(),
-                images * 1000 / session.fastest_ms(), repeat > 1 ? fmt::format(" (fastest of {})", repeat) : "");
+  // The first of three dimensions may be steps of a sequence.
+  const bool has_images = !inputs.empty() && inputs[0].shape.size() == 4;
+  const double images = has_images ? static_cast<double>(inputs[0].shape[0]) : 1.0;
+  const char* const what = has_images ? "images" : "launches";
+  print_escaped("{}: {:.3f} ms here, {:.1f} {}/s{}", chosen.network->name, session.fastest_ms(),
+                images * 1000 / session.fastest_ms(), what, repeat > 1 ? fmt::format(" (fastest of {})", repeat) : "");
   if (const unsigned long us = session.estimate_us(); us > 0)
-    print_escaped("; on the chip {} us, {:.1f} images/s (estimate)", us, images * 1e6 / static_cast<double>(us));
+    print_escaped("; on the chip {} us, {:.1f} {}/s (estimate)", us, images * 1e6 / static_cast<double>(us), what);
   print_escaped("\n");
 }
 
