@@ -381,6 +381,9 @@ class Bmodel(unittest.TestCase):
         for name in ("none.npz", "none.npy"):
             self.assertIn("No such file", softtpu("run", rows, "--input", self.at / name, status=2))
         self.assertIn("excludes", softtpu("run", rows, "--shapes", "[1,9]", "--input", self.at / "x.npz", status=2))
+        text = softtpu("run", NETWORKS / "dynamic/subdiv_const_F16.bmodel")
+        self.assertIn('subdiv_const: output "sqrt4_0_Sqrt" has a NaN; the inputs are random, --input gives others\n', text)
+        self.assertNotIn("NaN", softtpu("run", rows))
         # Of several stages the one that they fit, unless one is named.
         shape = tuple(json.loads(softtpu("info", "--json", two))["networks"][0]["stages"][1]["inputs"][0]["shape"])
         numpy_files.write_npz(self.at / "x.npz", {"x": ("<f4", shape, self.recorded("conv_3d_F32", "input"))})

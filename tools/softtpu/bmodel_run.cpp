@@ -464,6 +464,20 @@ std::uint64_t most_output_bytes(const bmodel::Network& network, std::size_t i) {
   return most;
 }
 
+// Masks and numbers of tokens that are drawn at random rarely make sense.
+void note_nan(const bmodel::Network& network, const bmodel::Stage& stage, const std::vector<Bytes>& outputs) {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const Dtype type = to_dtype(stage.outputs[i].type);
+    const auto size = static_cast<std::uint64_t>(size_of(type));
+    for (std::uint64_t at = 0; size > 0 && is_float(type) && at + size <= outputs[i].size(); at += size) {
+      if (!std::isnan(value_of(type, &outputs[i][at]))) continue;
+      print_escaped("{}: output \"{}\" has a NaN; the inputs are random, --input gives others\n", network.name,
+                    stage.outputs[i].name);
+      return;
+    }
+  }
+}
+
 Result<void> write_outputs(const std::string& path, const bmodel::Stage& stage, const std::vector<Bytes>& outputs) {
   std::vector<NamedTensor> tensors;
   for (std::size_t i = 0; i < outputs.size(); ++i)
@@ -510,6 +524,7 @@ int execute_model(const BmodelOptions& options) {
     if (!good && outputs.empty()) return kFailed;
   }
   print_times(session, *chosen, stage.inputs, options.repeat);
+  if (options.input.empty()) note_nan(*chosen->network, stage, outputs);
   if (!session.dumped()) {
     fail(session.dump_error().c_str());
     return kNotWritten;
