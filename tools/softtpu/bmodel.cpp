@@ -30,11 +30,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string text_of(const std::vector<std::uint64_t>& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
-
 void show_tensor(const char* kind, const bmodel::Tensor& tensor) {
   print_escaped("    {:<8} {:<40} {:<4} {:<20} {} bytes at {:#x}, scale {}, zero point {}\n", kind, tensor.name,
-                to_text(tensor.type), text_of(tensor.shape), tensor.bytes, tensor.address, tensor.scale,
+                to_text(tensor.type), shape_text(tensor.shape), tensor.bytes, tensor.address, tensor.scale,
                 tensor.zero_point);
 }
 
@@ -287,6 +285,8 @@ Result<void> use_map(const BmodelOptions& options, bmodel::Model& model) {
   }
   return Error{ErrorKind::kUsage, fmt::format("{} has no such network or stage", options.file)};
 }
+
+std::string shape_text(const Extents& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
 
 Result<std::vector<Extents>> read_shapes(const std::string& text) {
   std::vector<Extents> shapes;

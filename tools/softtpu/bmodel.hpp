@@ -63,6 +63,7 @@ Result<void> use_map(const BmodelOptions& options, bmodel::Model& model);
 Dtype to_dtype(bmodel::DataType type);
 
 using Extents = std::vector<std::uint64_t>;
+std::string shape_text(const Extents& shape);  // "[1, 3, 224, 224]"
 // "[1,3,224,224],[1]".
 Result<std::vector<Extents>> read_shapes(const std::string& text);
 

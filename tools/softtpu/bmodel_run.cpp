@@ -88,8 +88,6 @@ double value_of(Dtype type, const std::uint8_t* from) {
   return 0;
 }
 
-std::string text_of(const Extents& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
-
 // Whether the tensor may have this shape: its own, or a smaller one where the stage is dynamic.
 bool takes(const bmodel::Stage& stage, const bmodel::Tensor& tensor, const Extents& shape) {
   return shape == tensor.shape ||
@@ -112,8 +110,8 @@ Result<Bytes> to_input(const bmodel::Tensor& tensor, const NumpyArray& array, bo
   if (size == 0) return usage(fmt::format("input \"{}\" has elements of four bits", tensor.name));
   const std::uint64_t count = tensor.bytes / size;
   if (array.count() != count)
-    return usage(fmt::format("array \"{}\" has shape {}, input \"{}\" {} {}", array.name, text_of(array.shape),
-                             tensor.name, dynamic ? "takes up to" : "has", text_of(tensor.shape)));
+    return usage(fmt::format("array \"{}\" has shape {}, input \"{}\" {} {}", array.name, shape_text(array.shape),
+                             tensor.name, dynamic ? "takes up to" : "has", shape_text(tensor.shape)));
   const bool quantise = array.kind == 'f' && is_integer(type);
   Bytes bytes(tensor.bytes);
   // Without a detour where elements are the same, so that every bit stays.
@@ -231,7 +229,8 @@ Result<std::vector<Bytes>> find_inputs(const BmodelOptions& options, const bmode
       set_shape(tensor, (*shapes)[i]);
     else if (!options.shapes.empty())
       return usage(fmt::format("--shapes: input \"{}\" {} {}, not {}", tensor.name,
-                               stage.dynamic ? "takes up to" : "has", text_of(tensor.shape), text_of((*shapes)[i])));
+                               stage.dynamic ? "takes up to" : "has", shape_text(tensor.shape),
+                               shape_text((*shapes)[i])));
     if (options.input.empty()) {
       inputs.push_back(random_input(tensor, random));
       continue;
