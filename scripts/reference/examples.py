@@ -23,6 +23,7 @@ class Maker:
         own = function.own.get("example", {})
         common = {} if function.is_host else function.reference.common["example"]
         self.given = {**common, **function.family.get("example", {}), **(own if isinstance(own, dict) else {})}
+        self.given.update(self.given.get(function.chip, {}))
         self.types = self.choose_types()
         self.declared = []
         self.next_local = 0
@@ -75,6 +76,10 @@ class Maker:
             return self.types.get(name, "DT_FP32")
         if kind == "local_addr_t":
             return self.local(name.removesuffix("_addr"))
+        if self.function.name.endswith("L2") and kind != "local_addr_t" and name == "dst_addr":
+            return "L2_SRAM_START_ADDR"
+        if self.function.name.endswith("_cpy_reduce_L22L2") and name == "src_addr":
+            return "L2_SRAM_START_ADDR + 0x10000"
         if kind in ("system_addr_t", "global_addr_t", "addr_t"):
             return f"args->{name.removesuffix('_addr')}"
         if kind == "const dim4*":
@@ -104,10 +109,16 @@ class Maker:
         return f"&{name}" if kind.endswith("*") else name
 
     def text(self):
+        function, own = self.function, self.function.own.get("example")
+        text = own.strip("\n") if isinstance(own, str) else self.written()
+        if function.chip is None:
+            return text
+        if not function.example_runs:
+            return f"// the form of the call: {function.chip.upper()} refuses these arguments\n{text}"
+        return fitting(text, function.reference.facts_of(function.chip))
+
+    def written(self):
         function = self.function
-        own = function.own.get("example")
-        if isinstance(own, str):
-            return own.strip("\n")
         arguments = [self.argument(kind, name) for kind, name in function.prototype.parameters if name != "..."]
         groups = {}
         for kind, name, value in self.declared:
@@ -116,11 +127,20 @@ class Maker:
         returns = function.prototype.returns
         result = f"{returns} status = " if function.is_host and returns in SUCCESS else ""
         call = function.own.get("call") or f"{result}{function.name}({', '.join(arguments)});"
-        if "gives" in function.own:
+        if "gives" in function.own and function.chip is None:  # the values are those of BM1684X
             call += f"  // {function.own['gives']}"
         before, after = function.field("before"), function.field("after")
         return "\n".join([*(before.strip().split("\n") if before else []), *wrapped(lines), *wrapped([call]),
                           *(after.strip().split("\n") if after else [])])
+
+
+def fitting(text, chip):
+    """An example of BM1684X as it is on a chip with fewer NPUs or less local memory: one channel to an NPU, addresses closer together."""
+    if "{2, 32, 28, 28}" not in text:
+        text = text.replace("{1, 64, 28, 28}", f"{{1, {min(64, chip['npu_num'])}, 28, 28}}")
+    if chip["local_mem"]["bytes_per_npu"] < 0x20000:
+        text = re.sub(r"0x[1-9a-f]?[048c]000\b", lambda match: hex(int(match[0], 0) // 4), text)
+    return text
 
 
 def wrapped(lines, width=110):

@@ -4,10 +4,13 @@ import dataclasses
 import json
 import pathlib
 import re
+import sys
 import tomllib
 
-import examples
-from prototypes import Prototype, prototypes
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import examples  # noqa: E402
+import host_functions  # noqa: E402
+from prototypes import Prototype, prototypes  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SOURCE = ROOT / "docs/reference"
@@ -26,6 +29,14 @@ FUNCTION_FIELDS = {"purpose", "parameters", "rounding", "layout", "notes", "erro
 TYPE_WORDS = {"DT_FP32": "fp32", "DT_FP16": "fp16", "DT_BFP16": "bfp16", "DT_INT8": "int8", "DT_UINT8": "uint8", "DT_INT16": "int16",
               "DT_UINT16": "uint16", "DT_INT32": "int32", "DT_UINT32": "uint32"}
 TYPE_ORDER = ["fp32", "fp16", "bfp16", "int32", "uint32", "int16", "uint16", "int8", "uint8"]
+
+# The sections of a page in reading order.
+LABELS = ["parameters", "returns", "layout", "types", "limits", "NULL", "overlap", "rounding", "meaning", "note", "errors", "engine", "waits", "time", "chips",
+          "source", "numbers", "samples", "see also", "example"]
+# The ranges of a product, in the letters of its shapes.
+OF_PRODUCT = {"number of output rows": "M (rows of output)", "number of columns of left": "K (columns of left)", "output.w": "N (columns of output)"}
+# What an example tells of a host function that an emulated device refuses (tests/manual runs it).
+REFUSAL = re.compile(r"status == (BM_NOT_SUPPORTED|BM_ERR_NOFEATURE|tpuRtErrNoFeature)|loaded == NULL")
 
 OWN_TYPE = re.compile(r"index|weight|kzp|bias|quant|coeff|table|work|iou|score")
 MOST_SAMPLES = 6    # what nearly every kernel calls needs no list
@@ -85,6 +96,10 @@ def words(values, last="and"):
     return values[0] if len(values) < 2 else ", ".join(values[:-1]) + f" {last} {values[-1]}"
 
 
+def count(number, what):
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
 def box_text(box):
     """Data types that go together."""
     return "; ".join(f"{name} {words(in_order(types), 'or')}" for name, types in box.items())
@@ -119,6 +134,10 @@ class Function:
         self.is_host = prototype.header in HOST_HEADERS
         self.is_okkernel = reference.is_okkernel(self.name)
 
+    def on(self, chip):
+        """The same on a further chip."""
+        return Function(self.prototype, self.family, self.own, self.reference, chip)
+
     def limits_on(self, chip):
         """What the rules answer on a further chip. What is stored of a chip is how it differs from the chip that its description begins with."""
         base = self.reference.bases.get(chip)
@@ -128,8 +147,10 @@ class Function:
         limits = {**known, "parameters": {**known.get("parameters", {}), **there.get("parameters", {})}, "not_asked": there.get("not_asked", "")}
         if limits["not_asked"]:
             limits["parameters"] = {}
-        if "cost" in there:
-            limits["cost"] = there["cost"]
+            limits["messages"] = [limits["not_asked"]]
+        elif "messages" in there:
+            limits["messages"] = there["messages"]
+        limits.update({what: there[what] for what in ("cost", "engine") if what in there})
         if chip in self.limits.get("types_on", {}):
             limits["types"] = self.limits["types_on"][chip]
         return limits
@@ -146,8 +167,7 @@ class Function:
     def sections_on(self, chip):
         """The sections that a further chip has otherwise."""
         usual = self.usual = getattr(self, "usual", None) or dict(self.sections())
-        there = Function(self.prototype, self.family, self.own, self.reference, chip).sections()
-        return [(label, text) for label, text in there if text != usual.get(label) and label not in ("example", "see also", "samples")]
+        return [(label, text) for label, text in self.on(chip).sections() if text != usual.get(label) and label not in ("see also", "samples")]
 
     def field(self, name):
         """The function's own text if it has one, else the family's."""
@@ -159,7 +179,7 @@ class Function:
 
     @property
     def lacks(self):
-        return self.limits.get("lacks", "")
+        return self.limits.get("lacks", "") if self.chip is None else ""
 
     def own_parameter_text(self, name, kind):
         """What the function or its family says of a parameter; a text can belong to a type of it alone."""
@@ -168,6 +188,11 @@ class Function:
                 if key in table:
                     return flat(table[key])
         return None
+
+    @property
+    def is_refused_on_hosts(self):
+        """Whether it is a host function that does nothing on an emulated device."""
+        return self.is_host and (bool(REFUSAL.fullmatch(self.own.get("gives", ""))) or self.name in self.reference.without_feature)
 
     @property
     def undetermined(self):
@@ -224,8 +249,7 @@ class Function:
         for (low, high), names in ranges.items():
             names = sorted(dict.fromkeys(names), key=lambda n: ("nchw".find(n[-1]) if "." in n else 0))
             if {"number of columns of left", "number of output rows"} <= set(names):
-                of_product = {"number of output rows": "M (rows of output)", "number of columns of left": "K (columns of left)", "output.w": "N (columns of output)"}
-                names = [of_product.get(name, name) for name in names]
+                names = [OF_PRODUCT.get(name, name) for name in names]
             # A bound that another argument gives is text.
             top = f"at least {low}" if isinstance(high, int) and high >= 2**31 - 1 else f"{low}..{high}"
             lines.append(f"{words(names)}: {top}")
@@ -314,7 +338,8 @@ class Function:
     def chips_text(self):
         if self.is_host:
             return ""
-        chips = self.limits.get("chips")
+        # A generation of a chip is not another chip.
+        chips = [chip for chip in self.limits.get("chips", []) if chip.partition("-")[0] == chip or chip.partition("-")[0] not in self.limits["chips"]]
         if chips:
             return words([chip.upper() for chip in chips])
         return self.field("chips") or ("none: every call is refused" if self.refusal else "all")
@@ -336,10 +361,10 @@ class Function:
             return f"refused: its {self.undetermined} is neither recorded nor described"
         if self.lacks or row is None:
             return self.known_elsewhere() or ("unsupported on this chip" if self.lacks else "not verified by a recording or a reference")
-        oracle = f"equals an independent calculation in {row['oracle']} random cases" if row["oracle"] else ""
+        oracle = f"equals an independent calculation in {count(row['oracle'], 'random case')}" if row["oracle"] else ""
         deviating = f"; {row['deviating']} where the emulator is wrong are listed in docs/deviations.md" if row["deviating"] else ""
         if row["exact"]:
-            return f"equals the vendor's emulator in {row['exact']} recorded cases" + (f"; {oracle}" if oracle else "") + deviating
+            return f"equals the vendor's emulator in {count(row['exact'], 'recorded case')}" + (f"; {oracle}" if oracle else "") + deviating
         if row["oracle"]:
             return ("partly assumed (firmware/README.md); " if row.get("assumed") else "") + oracle + deviating
         if row["reference"]:
@@ -348,10 +373,15 @@ class Function:
 
     def known_elsewhere(self):
         """What the chips of the main recordings do not show."""
-        return ", ".join(f"equals the vendor's emulator in {exact} recorded cases of {chip}" + (f" (not on {different} more)" if different else "")
+        return ", ".join(f"equals the vendor's emulator in {count(exact, 'recorded case')} of {chip}" + (f" (not on {different} more)" if different else "")
                          for chip, exact, different in self.reference.recorded.get(self.name, []) if exact)
 
     # ---- Examples ----
+
+    @property
+    def example_runs(self):
+        """Whether the chip takes it (tests/manual runs all of them)."""
+        return self.name not in self.reference.common["examples_refused"].get(self.chip, [])
 
     def example(self):
         return examples.text_of(self)
@@ -391,7 +421,7 @@ class Function:
                 ("errors", self.errors_lines()), ("engine", self.engine_text()), ("waits", flat(self.field("waits"))),
                 ("time", self.cost_text()), ("chips", self.chips_text()), ("source", flat(self.field("source"))),
                 ("numbers", self.numerics()), ("samples", words(self.samples()) if self.samples() else ""), ("see also", words(self.related()) if self.related() else ""), ("example", self.example())]
-        return [(label, text) for label, text in out if text]
+        return [(label, text) for label, text in sorted(out, key=lambda one: LABELS.index(one[0])) if text]
 
     def samples(self):
         """Folders of samples/ whose kernels call the function."""
@@ -422,13 +452,14 @@ class Reference:
     def __init__(self):
         self.common = tomllib.loads((SOURCE / "common.toml").read_text())
         self.limits = json.loads((SOURCE / "limits.json").read_text())
-        chips = (json.loads(path.read_text()) for path in sorted((ROOT / "device/chip/chips").glob("*.json")))
+        self.chips = {path.stem: json.loads(path.read_text()) for path in sorted((ROOT / "device/chip/chips").glob("*.json"))}
         self.not_varied = not_varied()
-        self.bases = {chip["name"]: chip["base"] for chip in chips if "base" in chip and "name" in chip}
+        self.bases = {name: chip["base"] for name, chip in self.chips.items() if "base" in chip}
         self.ledger = verified()
         self.recorded = recorded()
         self.prototypes = all_prototypes()
         self.samples = calls_in_samples()
+        self.without_feature = {name for name, (_, state) in host_functions.states().items() if state.startswith("no feature")}
         self.pages = {}     # file stem -> (title, [family])
         self.functions = {}
         for path in sorted(SOURCE.glob("*.toml")):
@@ -439,6 +470,11 @@ class Reference:
             for name in names:
                 if name not in self.prototypes:
                     raise Wrong(f"common.toml: a topic names {name}, which is in no public header")
+
+    def facts_of(self, chip):
+        """A chip's description, with what it takes from the one that it begins with."""
+        own = self.chips[chip]
+        return {**self.facts_of(own["base"]), **own} if "base" in own else own
 
     def topics(self, name):
         """What the function is looked for under."""

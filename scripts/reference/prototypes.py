@@ -38,7 +38,7 @@ def prototypes(path, header=""):
     text = re.sub(r"/\*.*?\*/", "", pathlib.Path(path).read_text(), flags=re.S)
     # What C++ programs have besides is not described, nor are defaults.
     text = re.sub(r"^#ifdef __cplusplus\n(?:(?!^#).*\n)*#endif", "", text, flags=re.M)
-    text = re.sub(r" TPUDNN_DEFAULT\(\w+\)(?=[,)])", "", text)
+    text = re.sub(r" [A-Z]+_DEFAULT\(\w+\)(?=[,)])", "", text)
     text = re.sub(r"^#.*(?:\\\n.*)*", "", text, flags=re.M)
     for match in PROTOTYPE.finditer(text):
         name, inside = match[2], " ".join(match[3].split())

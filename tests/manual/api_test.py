@@ -2,6 +2,7 @@
 """softtpu api: the manual of a function, searches, mistyped names, JSON, the ledger."""
 import json
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -51,12 +52,46 @@ def main():
     # What every chip refuses comes last.
     usable = [bool(hit["usable_on"]) for hit in json.loads(api("--search", "tpu_bdc", "--json"))]
     assert usable == sorted(usable, reverse=True), usable
+    hits = json.loads(api("--search", "sends a message", "--json"))
+    assert hits[0]["name"].startswith("tpu_") and [bool(hit["usable_on"]) for hit in hits] == sorted((bool(hit["usable_on"]) for hit in hits), reverse=True), hits
+    hits = {hit["name"]: hit["usable_on"] for hit in json.loads(api("--search", "bm_send_api", "--json"))}
+    assert hits["bm_send_api"] == [] and json.loads(api("bm_memcpy_s2d", "--json"))["usable_on"], hits
 
     # Types, enumerators and macros.
     assert "int n; int c; int h; int w;" in api("dim4") and "tpu_bdc_fp_add" in json.loads(api("dim4", "--json"))["used_by"]
     assert "DT_FP16 = 3" in api("DT_FP16") and "data_type_t" in api("DT_FP16") and "#define DIV_UP(a, b)" in api("DIV_UP")
 
+    # As a chip's headers declare them.
+    assert "DT_FP16 = 21" in api("DT_FP16", "--chip", "BM1684X2") and "differs on  bm1684x2" in api("DT_FP16") and "DT_FP16 = 3" in api("DT_FP16", "--chip", "bm1690")
+    assert "DT_FP4 = 11" in api("DT_FP4", "--chip", "bm1684x2") and "not declared for this chip" in api("DT_FP4", "--chip", "bm1688")
+    assert "float rescale" in api("requant_int_info_t", "--chip", "sg2260") and "float rescale" not in api("requant_int_info_t")
+    # Functions that have no page: what their headers say.
+    crop, refused = (json.loads(api(name, "--json")) for name in ("bmcv_image_crop", "bmcv_gemm"))
+    assert "bmcv_rect_t* rects" in crop["declaration"] and crop["purpose"].startswith("Cuts rectangles") and crop["usable_on"] and refused["usable_on"] == []
+    assert "bmrt_launch_tensor_ex(void* p_bmrt" in api("bmrt_launch_tensor_ex") and "bmcv_image_resize" in api("resize", "image")
+
     # The page of one chip speaks of that chip.
+    for chip, local_bytes in (("bm1684x", 262144), ("bm1688", 131072), ("cv184x", 65536), ("sg2260e", 262144)):
+        page = json.loads(api("tpu_bdc_fp_add", "--json", "--chip", chip))
+        assert f"({local_bytes} bytes)" in " ".join(page["errors"]), page["errors"]
+    assert "{1, 8, 28, 28}" in api("tpu_bdc_abs", "--chip", "cv184x") and "DT_FP32)" not in api("tpu_bdc_abs", "--chip", "cv184x")
+    assert "npus == 64" in api("tpu_npu_num") and "npus == 64" not in api("tpu_npu_num", "--chip", "bm1688")
+    # What only later chips have is described as it is there.
+    page = json.loads(api("tpu_gdma_lossy_compress_S2S", "--json", "--chip", "bm1690"))
+    assert page["engine"].startswith("GDMA") and "BM1684X" not in " ".join(page["errors"]), page
+    labels = re.findall(r"^  (limits|engine|tested|example) ", api("tpu_gdma_lossy_compress_S2S", "--chip", "bm1690"), re.M)
+    assert labels == ["limits", "engine", "tested", "example"], labels
+    # A generation has its own rules.
+    today, before = (json.loads(api("tpu_bdc_fp_div", "--json", "--chip", chip)) for chip in ("bm1684x", "BM1684X-23.05"))
+    assert before["chip"] == "bm1684x-23.05" and "fp16" in before["types"] and "fp16" not in today["types"], (today, before)
+    assert json.loads(api("tpu_bdc_fp_roi_depthwise2d", "--json", "--chip", "bm1684x-23.05"))["limits"]
+    assert "the rest of this page is about the other chips" in " ".join(api("tpu_bdc_fp_add", "--chip", "bm1684").split())
+    # The ranges that the limits give are not said again in other words.
+    page = json.loads(api("tpu_bdc_int8_zp_mm", "--json", "--chip", "bm1684x"))
+    assert "number of output rows" not in page["on_chip"] and "M (rows of output)" in " ".join(page["limits"]), page
+    # Plain words below a list.
+    assert re.search(r"^8 functions: 8 equal to recordings$", api("int8_zp_mm"), re.M), api("int8_zp_mm")
+    assert re.search(r"in 1 random case$", api("tpu_core_index", "--ledger"), re.M) and "oracle" not in api("send")
     here, there = (json.loads(api("tpu_bdc_fp_add", "--json", "--chip", chip)) for chip in ("bm1684x", "BM1686"))
     assert there["chip"] == "bm1688" and there["chip_sizes"] == {"npus": 32, "local_bytes": 131072, "banks": 16, "alignment": 16, "cores": 2}
     assert "bm1688" in there["usable_on"] and "bm1684" not in there["usable_on"]

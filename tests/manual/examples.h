@@ -21,6 +21,10 @@ typedef struct {
 
 extern const example_t examples_tpu[];
 extern const example_t examples_okk[];
+/* Those of the pages of further chips. */
+#define X(chip, table) extern const example_t table[];
+#include "examples_further.inc"
+#undef X
 
 /* Notes a claim of an example that is wrong. */
 void example_failed(const char* claim);

@@ -38,7 +38,7 @@ int run_all(const char* chip, const example_t* examples) {
     if (lacks.empty() && device.chip().refused.contains(example->name)) {
       EXPECT_FALSE(outcome.ok) << example->name;
     } else if (lacks.empty()) {
-      EXPECT_TRUE(outcome.ok) << example->name << ": " << outcome.text;
+      EXPECT_TRUE(outcome.ok) << chip << ": " << example->name << ": " << outcome.text;
     } else {
       EXPECT_NE(outcome.text.find(lacks), std::string::npos) << example->name << ": " << outcome.text;
     }
@@ -48,6 +48,11 @@ int run_all(const char* chip, const example_t* examples) {
 }
 
 TEST(ReferenceExamples, OfTheTpuKernelInterfaceRun) { EXPECT_GT(run_all("bm1684x", examples_tpu), 500); }
+TEST(ReferenceExamples, OfFurtherChipsRun) {
+#define X(chip, table) EXPECT_GT(run_all(chip, table), 300);
+#include "examples_further.inc"
+#undef X
+}
 TEST(ReferenceExamples, OfTheOkKernelInterfaceRun) { EXPECT_GT(run_all("bm1684", examples_okk), 100); }
 
 }  // namespace

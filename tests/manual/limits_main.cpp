@@ -75,7 +75,7 @@ bool is_bias(const Parameter& parameter) { return parameter.name == "bias_addr" 
 class Limits {
  public:
   Limits(const char* chip, const grid::Recipes& recipes)
-      : recipes_(recipes), device_(chip), cost_(std::make_shared<CostSum>(device_.chip())) {
+      : recipes_(recipes), chip_(chip), device_(chip), cost_(std::make_shared<CostSum>(device_.chip())) {
     device_.core().add_observer(cost_);
     for (const Function& function : recipes.functions) known_[function.name] = &function;
   }
@@ -88,13 +88,13 @@ class Limits {
       const Engine engine = lacks ? Engine::kNone : row.engine;
       json entry = {{"engine", to_text(engine)},
                     {"support", lacks ? "unsupported" : support(row)},
-                    {"chip", device_.chip().name},
+                    {"chip", chip_},
                     {"chips", json::array()}};
       if (!row.note.empty()) entry[row.support == Support::kUndetermined ? "undetermined" : "lacks"] = row.note;
       const auto found = known_.find(row.name);
       const bool issues = engine != Engine::kNone && engine != Engine::kControl;
       if (!lacks && !is_refused(row.support) && issues && found != known_.end()) probe(*found->second, row, entry);
-      if (has(row)) entry["chips"].push_back(device_.chip().name);
+      if (has(row)) entry["chips"].push_back(chip_);
       all[std::string(row.name)] = std::move(entry);
     }
   }
@@ -105,31 +105,31 @@ class Limits {
   // Of a further chip: that it has the function, and what the rules answer there otherwise than on the chip `base`,
   // which was asked before.
   void add_differences_to(json& all, const std::string& base) {
-    const std::string& chip = device_.chip().name;
     for (const OpInfo& row : all_ops()) {
       if (!is_of_this_interface(row) || !has(row)) continue;
       json& entry = all[std::string(row.name)];
-      entry["chips"].push_back(chip);
+      entry["chips"].push_back(chip_);
+      if (entry.contains("lacks")) entry["on"][chip_]["engine"] = to_text(row.engine);
       const auto found = known_.find(row.name);
       if (row.engine == Engine::kNone || row.engine == Engine::kControl || found == known_.end()) continue;
       json answers;
       probe(*found->second, row, answers);
-      json& known = answers_[chip][std::string(row.name)];
+      json& known = answers_[chip_][std::string(row.name)];
       known = answers;
       json before = base.empty() ? entry : answers_[base][std::string(row.name)];
       if (before.is_null()) before = json::object();
       if (answers.is_null()) {
-        entry["on"][chip] = {{"not_asked", refusal_}};
+        entry["on"][chip_]["not_asked"] = refusal_;
         continue;
       }
       if (answers.contains("types") && answers["types"] != before.value("types", json()))
-        entry["types_on"][chip] = answers["types"];
-      if (json differing = differences(before, answers); !differing.is_null()) entry["on"][chip] = std::move(differing);
+        entry["types_on"][chip_] = answers["types"];
+      if (json differing = differences(before, answers); !differing.is_null()) entry["on"][chip_].update(differing);
     }
   }
 
  private:
-  // The parameters and costs of one chip that are not those of the first.
+  // The parameters, costs and messages of one chip that are not those of the first.
   static json differences(const json& first, const json& other) {
     json differing;
     const json none = json::object();
@@ -137,7 +137,9 @@ class Limits {
     for (const auto& [name, limits] : (other.contains("parameters") ? other["parameters"] : none).items()) {
       if (!known.contains(name) || known[name] != limits) differing["parameters"][name] = limits;
     }
-    if (other.contains("cost") && first.value("cost", json()) != other["cost"]) differing["cost"] = other["cost"];
+    for (const char* what : {"cost", "messages"}) {
+      if (other.contains(what) && first.value(what, json()) != other[what]) differing[what] = other[what];
+    }
     return differing;
   }
 
@@ -517,6 +519,7 @@ class Limits {
 
   const grid::Recipes& recipes_;
   std::map<std::string, std::string> messages_;
+  std::string chip_;  // as it was asked for: a generation has the name of its chip in its description
   TestDevice device_;
   std::shared_ptr<CostSum> cost_;
   std::map<std::string_view, const Function*> known_;
@@ -543,8 +546,12 @@ int main() {
   add("bm1684x", softtpu::grid::tpu_recipes());
   add("bm1684", softtpu::grid::okk_recipes());
   // A chip whose description begins with another one's is compared with that one.
-  constexpr std::array<std::pair<const char*, const char*>, 5> kFurther = {
-      {{"bm1688", ""}, {"bm1690", ""}, {"bm1684x2", "bm1690"}, {"cv184x", "bm1688"}, {"bm1690e", "bm1690"}}};
+  constexpr std::array<std::pair<const char*, const char*>, 6> kFurther = {{{"bm1688", ""},
+                                                                            {"bm1690", ""},
+                                                                            {"bm1684x2", "bm1690"},
+                                                                            {"cv184x", "bm1688"},
+                                                                            {"bm1690e", "bm1690"},
+                                                                            {"bm1684x-23.05", ""}}};
   for (const auto& [chip, base] : kFurther)
     softtpu::manual::Limits(chip, softtpu::grid::tpu_recipes()).add_differences_to(all, base);
   const char* separator = "{";

@@ -14,6 +14,7 @@
 
 #include "device/chip/chip.hpp"
 #include "device/chip/limits.hpp"
+#include "device/chip/names.hpp"
 #include "device/isa/op.hpp"
 #include "runtime/base/text.hpp"
 #include "tools/softtpu/command.hpp"
@@ -33,28 +34,41 @@ struct ApiOptions {
   bool json = false;
 };
 
-// How far a function can be trusted, best first.
+// How far a function can be trusted.
 struct Standing {
-  std::string
-      state;  // "exact", "oracle", "reference", "different", "unsupported", "undetermined", "refused", "unverified"
+  std::string state;   // one of kStates
   std::string detail;  // one phrase for people
 };
+// Best first, and how many functions are so in plain words.
+constexpr std::pair<const char*, const char*> kStates[] = {
+    {"exact", "equal to recordings"},
+    {"oracle", "equal to an independent calculation"},
+    {"reference", "compared with a reference"},
+    {"different", "different in some recorded cases"},
+    {"unverified", "not verified"},
+    {"refused", "refused by the chip"},
+    {"unsupported", "refused because the chip lacks a part"},
+    {"undetermined", "refused because their effect is not known"},
+};
+
+std::string count_of(int count, const char* what) { return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"); }
 
 // On a chip that cases were recorded on.
 Standing standing_on(const RecordedCases& cases) {
   if (cases.different > 0) {
-    return {"different", fmt::format("differs from the vendor's emulator in {} of {} recorded cases of this chip",
-                                     cases.different, cases.different + cases.exact)};
+    return {"different", fmt::format("differs from the vendor's emulator in {} of {} of this chip", cases.different,
+                                     count_of(cases.different + cases.exact, "recorded case"))};
   }
   const std::string deviating =
       cases.deviating > 0 ? fmt::format("; set aside: {} (docs/deviations.md)", cases.deviating) : "";
   if (cases.exact == 0) return {"exact", "recorded as refused or set aside only" + deviating};
-  return {"exact",
-          fmt::format("equals the vendor's emulator in {} recorded cases of this chip{}", cases.exact, deviating)};
+  return {"exact", fmt::format("equals the vendor's emulator in {} of this chip{}",
+                               count_of(cases.exact, "recorded case"), deviating)};
 }
 
 Standing standing(const OpInfo& row, const Verification& known) {
-  if (row.support == Support::kUnsupported) return {"unsupported", fmt::format("the chip has no {}", row.note)};
+  if (row.support == Support::kUnsupported)
+    return {"unsupported", fmt::format("refused: no emulated chip has what it needs ({})", row.note)};
   if (row.support == Support::kUndetermined)
     return {"undetermined", fmt::format("refused: its {} is neither recorded nor described", row.note)};
   const std::string deviating =
@@ -62,9 +76,10 @@ Standing standing(const OpInfo& row, const Verification& known) {
           ? fmt::format("; {} where the emulator is wrong are listed in docs/deviations.md", known.deviating)
           : "";
   const std::string oracle =
-      known.oracle > 0 ? fmt::format("equals an independent calculation in {} random cases", known.oracle) : "";
+      known.oracle > 0 ? fmt::format("equals an independent calculation in {}", count_of(known.oracle, "random case"))
+                       : "";
   if (known.exact > 0)
-    return {"exact", fmt::format("equals the vendor's emulator in {} recorded cases{}{}", known.exact,
+    return {"exact", fmt::format("equals the vendor's emulator in {}{}{}", count_of(known.exact, "recorded case"),
                                  oracle.empty() ? "" : "; " + oracle, deviating)};
   if (known.oracle > 0 && known.assumed) return {"reference", "partly assumed (firmware/README.md); " + oracle};
   if (known.oracle > 0) return {"oracle", oracle + deviating};
@@ -79,8 +94,8 @@ std::string known_elsewhere(Op op) {
     if (cases.exact == 0) continue;
     std::string name(chip.substr(0, chip.find('-')));
     std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::toupper(c); });
-    text += fmt::format("{}equals the vendor's emulator in {} recorded cases of {}", text.empty() ? "" : ", ",
-                        cases.exact, name);
+    text += fmt::format("{}equals the vendor's emulator in {} of {}", text.empty() ? "" : ", ",
+                        count_of(cases.exact, "recorded case"), name);
     if (cases.different > 0) text += fmt::format(" (not on {} more)", cases.different);
   }
   return text;
@@ -113,20 +128,18 @@ const std::vector<std::pair<std::string, Chip>>& all_chips() {
   return *chips;
 }
 
-// Functions outside of the table run wherever their program does.
-std::vector<std::string> usable_on(const std::string& name) {
-  std::vector<std::string> names;
+// Functions outside of the table are those of hosts, which run with every chip or with none.
+bool runs_on(const FunctionReference& reference, const std::string& name, const Chip& chip) {
   const auto op = find_op(name);
-  for (const auto& [chip_name, chip] : all_chips()) {
-    if (op && runs_on(info(*op), chip)) names.push_back(chip_name);
-  }
-  return names;
+  return op ? runs_on(info(*op), chip) : !reference.is_refused_on_hosts(name);
 }
 
-bool is_refused_everywhere(const std::string& name) {
-  const auto op = find_op(name);
-  return op && std::none_of(all_chips().begin(), all_chips().end(),
-                            [&](const auto& row) { return runs_on(info(*op), row.second); });
+std::vector<std::string> usable_on(const FunctionReference& reference, const std::string& name) {
+  std::vector<std::string> names;
+  for (const auto& [chip_name, chip] : all_chips()) {
+    if (runs_on(reference, name, chip)) names.push_back(chip_name);
+  }
+  return names;
 }
 
 struct RangeHere {
@@ -169,20 +182,20 @@ std::string on_chip(const std::string& name, const Chip& chip) {
   if (!op) return "";
   const OpInfo& row = info(*op);
   if (row.api != chip.api)
-    return fmt::format("is no chip for this function: it runs {} functions",
-                       chip.api == Api::kTpuKernel ? "tpu_*" : "okk_*");
+    return fmt::format(
+        "is no chip for this function: it runs {} functions; the rest of this page is about the other "
+        "chips",
+        chip.api == Api::kTpuKernel ? "tpu_*" : "okk_*");
   if (const std::string* reason = chip.reason_to_refuse(row.name, part_for(row)))
-    return "refuses every call: " + *reason;
-  if (!chip.has_part(part_for(row))) return fmt::format("has no {}: every call is refused", part_for(row));
+    return "refuses every call: " + *reason + "; the rest of this page is about the other chips";
+  if (!chip.has_part(part_for(row)))
+    return fmt::format("has no {}: every call is refused; the rest of this page is about the other chips",
+                       part_for(row));
   std::string text =
       fmt::format("{} NPUs, {} bytes of local memory in each, in {} banks; aligned layout: {} bytes; {} core{}",
                   chip.npu_num, chip.local_bytes, chip.banks, chip.eu_bytes, chip.cores, chip.cores == 1 ? "" : "s");
   const bool is_written_for = chip.api == Api::kOkKernel || (chip.name == "bm1684x" && chip.npu_num == 64);
   if (!is_written_for) text += " (where a text says 64 NPUs or 64 bytes, it is about BM1684X)";
-  std::string ranges;
-  for (const RangeHere& range : ranges_on(row, chip))
-    ranges += fmt::format("{} {} {}..{}", ranges.empty() ? "" : ",", range.argument, range.low, range.high);
-  if (!ranges.empty()) text += "; ranges:" + ranges;
   return text;
 }
 
@@ -190,14 +203,20 @@ std::string on_chip(const std::string& name, const Chip& chip) {
 std::string known_on(const std::string& name, const std::optional<Chip>& chip);
 
 int show_function(const FunctionReference& reference, const ApiOptions& options, const std::optional<Chip>& chip) {
-  FunctionReference::View view{chip ? known_on(options.filter, chip) : known_of(options.filter), {}, {}};
+  FunctionReference::View view;
+  view.known = chip ? known_on(options.filter, chip) : known_of(options.filter);
   if (chip) {
-    view.chip = chip->name;
+    view.chip = canonical_chip_name(options.chip);
     view.here = on_chip(options.filter, *chip);
+    const auto op = find_op(options.filter);
+    if (op && runs_on(info(*op), *chip)) {
+      for (const RangeHere& range : ranges_on(info(*op), *chip))
+        view.ranges.emplace_back(range.argument, range.low + ".." + range.high);
+    }
   }
   if (options.json) {
     nlohmann::json page = reference.page_as_json(options.filter, view);
-    page["usable_on"] = usable_on(options.filter);
+    page["usable_on"] = usable_on(reference, options.filter);
     if (chip) {
       page["chip_sizes"] = {{"npus", chip->npu_num},
                             {"local_bytes", chip->local_bytes},
@@ -205,7 +224,7 @@ int show_function(const FunctionReference& reference, const ApiOptions& options,
                             {"alignment", chip->eu_bytes},
                             {"cores", chip->cores}};
       page["chip_ranges"] = nlohmann::json::object();
-      if (const auto op = find_op(options.filter)) {
+      if (const auto op = find_op(options.filter); op && runs_on(info(*op), *chip)) {
         for (const RangeHere& range : ranges_on(info(*op), *chip))
           page["chip_ranges"][range.argument] = {range.low, range.high};
       }
@@ -217,21 +236,28 @@ int show_function(const FunctionReference& reference, const ApiOptions& options,
   return 0;
 }
 
-// A type, an enumerator or a macro.
+// A type, an enumerator, a macro or a function without a page.
 int show_name(const FunctionReference& reference, const FunctionReference::Name& name, const ApiOptions& options) {
-  const bool is_type = name.kind != "macro" && name.kind != "enumerator";
+  const bool is_type = name.kind != "macro" && name.kind != "enumerator" && name.kind != "function";
   const std::vector<std::string> users = is_type ? reference.users_of(options.filter) : std::vector<std::string>();
   if (options.json) {
-    print_json({{"name", options.filter},
-                {"kind", name.kind},
-                {"declaration", name.declaration},
-                {"include", name.header},
-                {"of", name.of},
-                {"used_by", users}});
+    nlohmann::json json = {{"name", options.filter},  {"kind", name.kind}, {"declaration", name.declaration},
+                           {"include", name.header},  {"of", name.of},     {"used_by", users},
+                           {"differs_on", name.chips}};
+    if (name.kind == "function") json["purpose"] = name.about, json["usable_on"] = usable_on(reference, options.filter);
+    if (!options.chip.empty()) json["chip"] = canonical_chip_name(options.chip);
+    print_json(json);
     return 0;
   }
   fmt::print("{}: {}{}\n\n  {}\n  #include <{}>\n", options.filter, name.kind, name.of.empty() ? "" : " of " + name.of,
-             name.declaration, name.header);
+             name.declaration.empty()
+                 ? (options.chip.empty() ? "not declared for most chips" : "not declared for this chip")
+                 : name.declaration,
+             name.header);
+  if (!name.about.empty()) fmt::print("\n  {}\n", name.about);
+  if (!name.chips.empty())
+    fmt::print("\n  differs on  {} (`softtpu api --chip {} {}`)\n", fmt::join(name.chips, ", "), name.chips.front(),
+               options.filter);
   constexpr std::size_t kShown = 12;
   if (!users.empty())
     fmt::print(
@@ -243,13 +269,12 @@ int show_name(const FunctionReference& reference, const FunctionReference::Name&
 
 int show_search(const FunctionReference& reference, const ApiOptions& options, const std::optional<Chip>& chip) {
   const auto is_refused = [&](const std::string& name) {
-    const auto op = find_op(name);
-    return chip && op ? !runs_on(info(*op), *chip) : is_refused_everywhere(name);
+    return chip ? !runs_on(reference, name, *chip) : usable_on(reference, name).empty();
   };
   const auto hits = reference.search(options.search, is_refused);
   nlohmann::json list = nlohmann::json::array();
   for (const auto& [name, purpose] : hits) {
-    list.push_back({{"name", name}, {"purpose", purpose}, {"usable_on", usable_on(name)}});
+    list.push_back({{"name", name}, {"purpose", purpose}, {"usable_on", usable_on(reference, name)}});
     if (!options.json) fmt::print("{:<44} {}\n", name, purpose);
   }
   if (options.json) fmt::print("{}\n", list.dump(1));
@@ -287,6 +312,7 @@ std::string known_on(const std::string& name, const std::optional<Chip>& chip) {
 }
 
 int list_ledger(const ApiOptions& options, const std::optional<Chip>& of) {
+  const FunctionReference reference;
   nlohmann::json list = nlohmann::json::array();
   std::map<std::string, int> totals;
   for (std::size_t i = 0; i < all_ops().size(); ++i) {
@@ -305,20 +331,25 @@ int list_ledger(const ApiOptions& options, const std::optional<Chip>& of) {
                       {"deviating", known.deviating},
                       {"reference", known.reference},
                       {"detail", found.detail},
-                      {"usable_on", usable_on(std::string(row.name))}});
+                      {"usable_on", usable_on(reference, std::string(row.name))}});
     } else {
       fmt::print("{:<55} {:<8} {}\n", row.name, to_text(row.engine), found.detail);
     }
   }
-  if (totals.empty() && !options.filter.empty()) return refuse_name(FunctionReference(), options.filter);
+  if (totals.empty() && !options.filter.empty()) return refuse_name(reference, options.filter);
   if (options.json) {
     fmt::print("{}\n", list.dump(1));
     return 0;
   }
+  int all = 0;
   std::string summary;
-  for (const auto& [state, count] : totals)
-    summary += fmt::format("{}{} {}", summary.empty() ? "" : ", ", count, state);
-  fmt::print("{}\n", summary.empty() ? "no function matches" : summary);
+  for (const auto& [state, words] : kStates) {
+    if (const auto found = totals.find(state); found != totals.end()) {
+      summary += fmt::format("{}{} {}", summary.empty() ? "" : ", ", found->second, words);
+      all += found->second;
+    }
+  }
+  fmt::print("{}: {}\n", count_of(all, "function"), summary);
   return 0;
 }
 
@@ -352,7 +383,8 @@ int run_api(const ApiOptions& options) {
   const FunctionReference reference;
   if (!options.search.empty()) return show_search(reference, options, chip);
   if (reference.has(options.filter)) return show_function(reference, options, chip);
-  if (const auto name = reference.find_name(options.filter)) return show_name(reference, *name, options);
+  const std::string chip_name = options.chip.empty() ? "" : canonical_chip_name(options.chip);
+  if (const auto name = reference.find_name(options.filter, chip_name)) return show_name(reference, *name, options);
   if (!is_in_a_name(options.filter, chip)) return find_otherwise(reference, options, chip);
   return list_ledger(options, chip);
 }
@@ -369,10 +401,10 @@ void settle(ApiOptions& options) {
 Run add_api(CLI::App& app) {
   auto options = std::make_shared<ApiOptions>();
   app.add_option("--chip", options->chip, "what holds on this chip; in lists only its functions");
-  app.add_option(
-      "name", options->words,
-      "a function: its manual; a type, enumerator or macro: its declaration; a part of a name: the functions "
-      "whose name contains it; other words: functions for this purpose");
+  app.add_option("name", options->words,
+                 "a function: its manual; a type, enumerator, macro or function of libbmrt and libbmcv: its "
+                 "declaration; a part of a name: the functions "
+                 "whose name contains it; other words: functions for this purpose");
   app.add_option("--search", options->search_words, "functions whose description holds these words");
   app.add_flag("--ledger", options->ledger, "how each function is known to be right, also for a whole name");
   app.add_flag("--json", options->json, "as JSON");

@@ -28,6 +28,17 @@ namespace {
 
 using Json = nlohmann::json;
 
+// A chip may tell kernels of an L2 that it does not have.
+bool has_l2(const Chip& chip) { return chip.l2_sram.bytes > 0; }
+
+// As short as it can be said: these stand side by side.
+std::string size_cell(std::uint64_t bytes) {
+  for (const auto& [unit, shift] : {std::pair("GiB", 30), {"MiB", 20}, {"KiB", 10}}) {
+    if (bytes >> shift != 0 && (bytes & ((1ULL << shift) - 1)) == 0) return fmt::format("{} {}", bytes >> shift, unit);
+  }
+  return std::to_string(bytes);
+}
+
 Json to_json(const Chip& chip, const std::string& name) {
   Json rules = Json::array(), types = Json::array();
   for (const QuirkInfo& rule : all_chip_rules()) {
@@ -46,7 +57,8 @@ Json to_json(const Chip& chip, const std::string& name) {
                {"local_bytes", chip.local_bytes},
                {"banks", chip.banks},
                {"eu_bytes", chip.eu_bytes},
-               {"l2_bytes", chip.l2_usable},
+               {"l2_bytes", has_l2(chip) ? chip.l2_usable : 0},
+               {"l2_bytes_told", chip.l2_usable},
                {"l2_per_core", chip.l2_per_core},
                {"global_bytes", chip.global_mem.bytes},
                {"dtcm_bytes", chip.dtcm ? chip.dtcm->bytes : 0},
@@ -100,18 +112,19 @@ int compare_chips() {
   print_escaped("{:26}", "");
   for (const std::string& name : names) print_escaped(" {:>13}", name);
   print_escaped("\n");
-  const auto size = [](std::uint64_t bytes) { return to_size_text(bytes); };
   const auto number = [](auto value) { return std::to_string(value); };
   print_row("revision", chips, [](const Chip& c) { return c.revision.empty() ? std::string("-") : c.revision; });
   print_row("functions", chips, [](const Chip& c) { return c.api == Api::kTpuKernel ? "tpu_*" : "okk_*"; });
   print_row("cores", chips, [&](const Chip& c) { return number(c.cores); });
   print_row("NPUs of a core", chips, [&](const Chip& c) { return number(c.npu_num); });
-  print_row("local memory of an NPU", chips, [&](const Chip& c) { return size(c.local_bytes); });
+  print_row("local memory of an NPU", chips, [&](const Chip& c) { return size_cell(c.local_bytes); });
   print_row("banks", chips, [&](const Chip& c) { return number(c.banks); });
   print_row("bytes of the EUs", chips, [&](const Chip& c) { return number(c.eu_bytes); });
-  print_row("L2", chips, [&](const Chip& c) { return size(c.l2_usable) + (c.l2_per_core ? "/core" : ""); });
-  print_row("global memory", chips, [&](const Chip& c) { return size(c.global_mem.bytes); });
-  print_row("DTCM", chips, [&](const Chip& c) { return c.dtcm ? size(c.dtcm->bytes) : std::string("-"); });
+  print_row("L2", chips, [&](const Chip& c) {
+    return has_l2(c) ? size_cell(c.l2_usable) + (c.l2_per_core ? "/core" : "") : "0, told " + size_cell(c.l2_usable);
+  });
+  print_row("global memory", chips, [&](const Chip& c) { return size_cell(c.global_mem.bytes); });
+  print_row("DTCM", chips, [&](const Chip& c) { return c.dtcm ? size_cell(c.dtcm->bytes) : std::string("-"); });
   print_row("16-bit products in a sum", chips, [&](const Chip& c) { return number(c.sum_group); });
   print_row("8-bit weights in a block", chips, [&](const Chip& c) { return number(c.weight_block); });
   print_row("functions refused", chips, [&](const Chip& c) { return number(c.refused.size()); });

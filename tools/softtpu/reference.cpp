@@ -52,7 +52,11 @@ void add_text(std::string& out, const std::string& text, std::size_t indent) {
   }
 }
 
-void add_label(std::string& out, const std::string& label) { out += fmt::format("  {:<{}}", label, kLabelWidth); }
+// What follows a long one begins in a line of its own.
+void add_label(std::string& out, const std::string& label) {
+  out += fmt::format("  {:<{}}", label, kLabelWidth);
+  if (label.size() >= kLabelWidth) out += "\n" + std::string(kLabelWidth + 2, ' ');
+}
 
 void add_parameters(std::string& out, const json& parameters) {
   std::size_t width = 0;
@@ -130,6 +134,10 @@ struct FunctionReference::Data {
         out.emplace_back(section[0], text(section[1]));
       }
     }
+    // What only this chip has stands where it belongs.
+    const json& labels = all["labels"];
+    const auto place = [&](const auto& one) { return std::find(labels.begin(), labels.end(), one.first); };
+    std::stable_sort(out.begin(), out.end(), [&](const auto& a, const auto& b) { return place(a) < place(b); });
     return out;
   }
 
@@ -171,10 +179,38 @@ struct FunctionReference::Data {
     }
   }
 
+  // What a chip says besides, with the ranges that the text leaves out.
+  std::string here(const json& entry, const View& view) const {
+    std::string given, ranges;
+    for (const auto& [label, value] : sections(entry, view.chip)) {
+      if (label == "limits") given = value.dump();
+    }
+    for (const auto& [argument, range] : view.ranges) {
+      const std::string name = all["limit_words"].value(argument, argument);
+      if (given.find(name) == std::string::npos && given.find(argument) == std::string::npos)
+        ranges += fmt::format("{} {} {}", ranges.empty() ? "" : ",", name, range);
+    }
+    return view.here + (ranges.empty() ? "" : "; ranges:" + ranges);
+  }
+
   // Whether the words, as they stand, are among those that the function is looked for under.
   static bool has_topic(const json& entry, const std::string& phrase) {
     const std::string topics = " " + lower(entry["topics"].get<std::string>()) + " ";
     return !phrase.empty() && topics.find(" " + phrase + " ") != std::string::npos;
+  }
+
+  // How well a function without a page fits them.
+  static std::pair<int, int> fit_name(const std::string& name, const std::string& about,
+                                      const std::vector<std::string>& words) {
+    int found = 0, score = 0;
+    for (const std::string& word : words) {
+      const int place = lower(name).find(word) != std::string::npos    ? 6
+                        : lower(about).find(word) != std::string::npos ? 4
+                                                                       : 0;
+      found += place > 0 ? 1 : 0;
+      score += place;
+    }
+    return {found, score};
   }
 
   // How well a function fits the words: how many it holds, and where.
@@ -225,7 +261,7 @@ std::string FunctionReference::page(const std::string& name, const View& view) c
     add_section(out, label, value);
     if (label == "parameters" && !view.here.empty()) {
       add_label(out, view.chip);
-      add_wrapped(out, view.here, kLabelWidth + 2);
+      add_wrapped(out, data_->here(entry, view), kLabelWidth + 2);
     }
   }
   if (!tested_shown) data_->add_tested(out, entry, view);
@@ -254,15 +290,28 @@ json FunctionReference::page_as_json(const std::string& name, const View& view) 
     if (const json compared = data_->not_varied(entry, view.chip + kCompared); !compared.is_null())
       out["not_recorded"] = compared;
   }
-  if (!view.here.empty()) out["on_chip"] = view.here;
+  if (!view.here.empty()) out["on_chip"] = data_->here(entry, view);
   return out;
 }
 
-std::optional<FunctionReference::Name> FunctionReference::find_name(const std::string& name) const {
+bool FunctionReference::is_refused_on_hosts(const std::string& name) const {
+  const auto page = data_->functions().find(name);
+  if (page != data_->functions().end()) return (*page)["refused"];
+  const auto found = find_name(name, "");
+  return found && found->about.starts_with("Refused");
+}
+
+std::optional<FunctionReference::Name> FunctionReference::find_name(const std::string& name,
+                                                                    const std::string& chip) const {
   const json& names = data_->all["names"];
   const auto found = names.find(name);
   if (found == names.end()) return std::nullopt;
-  return Name{(*found)[0], (*found)[1], (*found)[2], (*found)[3]};
+  const json& on = (*found)[5];
+  Name result{(*found)[0], on.value(chip, (*found)[1].get<std::string>()), (*found)[2], (*found)[3], (*found)[4], {}};
+  for (const auto& [other, declaration] : on.items()) {
+    if (other != chip) result.chips.push_back(other);
+  }
+  return result;
 }
 
 std::vector<std::string> FunctionReference::users_of(const std::string& type) const {
@@ -312,11 +361,17 @@ std::vector<FunctionReference::Hit> FunctionReference::search(
     if (count > 0 && data_->has_topic(entry, phrase)) score += kWholeTopic, count = static_cast<int>(words.size());
     if (count > 0) found.emplace_back(-count, is_refused(name), -score, name.size(), name);
   }
+  for (const auto& [name, entry] : data_->all["names"].items()) {
+    if (entry[0] != "function") continue;
+    const auto [count, score] = Data::fit_name(name, entry[4].get<std::string>(), words);
+    if (count > 0) found.emplace_back(-count, is_refused(name), -score, name.size(), name);
+  }
   std::sort(found.begin(), found.end());
   std::vector<Hit> hits;
   for (const auto& [count, refused, score, size, name] : found) {
     if (hits.size() == kMostHits || count != std::get<0>(found.front())) break;
-    hits.push_back({name, data_->functions()[name]["purpose"].get<std::string>()});
+    hits.push_back(
+        {name, has(name) ? data_->functions()[name]["purpose"].get<std::string>() : find_name(name, "")->about});
   }
   return hits;
 }

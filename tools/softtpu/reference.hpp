@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace softtpu::cli {
@@ -25,17 +26,26 @@ class FunctionReference {
     std::string known;  // how softtpu knows; "" for functions outside the ledger
     std::string chip;   // name of the chip that the page is about; "": the first one that has the function
     std::string here;   // how that chip differs from the text, a sentence
+    // What the chip asks of arguments: name and range. Those that the text gives are not repeated.
+    std::vector<std::pair<std::string, std::string>> ranges;
   };
   // The page of a function for a terminal.
   std::string page(const std::string& name, const View& view) const;
   // The same as one JSON object.
   nlohmann::json page_as_json(const std::string& name, const View& view) const;
 
-  // A type, an enumerator or a macro of the public headers; nullopt: there is none of that name.
+  // Whether it is a host function that an emulated device refuses.
+  bool is_refused_on_hosts(const std::string& name) const;
+
+  // A type, an enumerator, a macro or a function without a page of the public headers; nullopt: there is none of that
+  // name.
   struct Name {
-    std::string kind, declaration, header, of;  // `of`: the enum of an enumerator
+    std::string kind, declaration, header, of;  // `of`: the enum of an enumerator; no declaration: the chip has none
+    std::string about;                          // what a function is for
+    std::vector<std::string> chips;             // that declare it otherwise than most
   };
-  std::optional<Name> find_name(const std::string& name) const;
+  // As it is on a chip; "": as most chips have it.
+  std::optional<Name> find_name(const std::string& name, const std::string& chip) const;
   // Functions whose prototype names a type.
   std::vector<std::string> users_of(const std::string& type) const;
   // Names like a mistyped one, the most likely first; empty when nothing is near.

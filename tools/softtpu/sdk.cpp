@@ -100,13 +100,9 @@ struct PplChip {
   int most_cores;     // MAX_TPU_CORE_NUM of PPL 1.7, which says 2 for BM1684X
   const char* also_called = "";
 };
-constexpr PplChip kPplChips[] = {{"bm1684x", "tpu_6_0", "__bm1684x__", false, 2},
-                                 {"bm1684xe", "tpu_6_0_e", "__bm1684x__", false, 2},
-                                 {"bm1688", "tpul_6_0", "__bm1688__", false, 2},
-                                 {"bm1684x2", "tpub_9_3", "__bm1684x2__", false, 4},
-                                 {"cv184x", "tpul_8_1", "__mars3__", false, 1, "mars3"},
-                                 {"bm1690", "tpub_7_1", "__sg2260__ -D__bm1690__", true, 8},
-                                 {"bm1690e", "tpub_7_1_e", "__sg2260e__", true, 4, "sg2260e"}};
+constexpr PplChip kPplChips[] = {
+#include "tools/softtpu/ppl_chips.def"
+};
 
 // Of those, the ones that softtpu runs.
 std::vector<PplChip> ppl_chips() {
