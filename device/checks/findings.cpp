@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <functional>
@@ -29,6 +30,16 @@ constexpr std::size_t kLeftOut = SIZE_MAX;
 // What bytes of a wrong type lead to: reads behind what was written, numbers that are none, results of another size.
 bool is_consequence(const std::string& rule) {
   return rule.starts_with("init/") || rule.starts_with("nan/") || rule == "memory/overwritten";
+}
+
+// Whether a reader sees the same: the sentence, the bytes, and what each call does to which tensor.
+bool reads_the_same(const ReportedFinding& known, const Finding& finding) {
+  const auto same_party = [](const ReportedParty& one, const Party& other) {
+    return one.function == other.function && one.text == other.text;
+  };
+  return known.what == finding.what && known.place == finding.place && known.nearest == finding.nearest &&
+         std::equal(known.parties.begin(), known.parties.end(), finding.calls.begin(), finding.calls.end(),
+                    same_party);
 }
 
 std::string address_key(const Finding& finding, const std::string& kernel) {
@@ -92,7 +103,7 @@ void Findings::add_cause(const Finding& finding) {
 // In a later launch the same calls may have other tensors: that launch is reported with its own text.
 void Findings::note_again(std::size_t place, const Finding& finding) {
   const ReportedFinding& first = list_[place];
-  if (!seen_.insert(place).second || (first.what == finding.what && first.kernel == kernel_)) return;
+  if (!seen_.insert(place).second || (reads_the_same(first, finding) && first.kernel == kernel_)) return;
   now_.insert_or_assign(place, resolve(finding));
 }
 

@@ -54,7 +54,14 @@ void channels(const void* raw) {
   tpu_poll();
   if (args->use) tpu_bdc_fp_add(0x4000 + args->use, 0, 0, &used, NULL, NULL, NULL, DT_FP32);
 }
+void misaligned(const void* raw) {
+  const args_t* args = raw;
+  const dim4 shape = {1, args->load, 1, 16};
+  tpu_initialize();
+  tpu_gdma_cpy_S2L(1, args->a, &shape, NULL, NULL, DT_FP32);
+}
 TPUKERNEL_FUNC_REGISTER(square)
+TPUKERNEL_FUNC_REGISTER(misaligned)
 TPUKERNEL_FUNC_REGISTER(channels)
 TPUKERNEL_FUNC_REGISTER(half)
 TPUKERNEL_FUNC_REGISTER(divide)
@@ -140,6 +147,17 @@ def test_findings_of_a_failed_launch_are_its_own(module):
         texts = {finding.rule: finding.what for finding in caught.value.findings}
         assert f"reads channel {count} of src0" in texts["init/stale-tail"]
         assert f"(0x{0x4000 + offset:x})" in texts["constraint/alignment"]
+
+
+def test_the_calls_of_a_finding_are_those_of_its_launch(module):
+    """The sentence names no tensor: it was the same, and the first launch's addresses stood below it."""
+    dev = module.device
+    out, arrays = dev.empty(COUNT, np.float32), [dev.array(np.ones(COUNT, np.float32)) for _ in range(2)]
+    for array in (*arrays, arrays[0]):
+        with pytest.raises(softtpu.LaunchError) as caught:
+            module.misaligned(out, array, 3, 0, 0)
+        finding, = caught.value.findings
+        assert finding.rule == "constraint/alignment" and f"src 0x{array.address:x}" in str(finding) and f"src 0x{array.address:x}" in str(caught.value), finding
 
 
 LOGARITHM = """
