@@ -34,6 +34,8 @@ import sys
 import time
 import traceback
 
+import numpy as np
+
 from . import device, runner
 from ._temporary import temporary_folder
 from .errors import CompileError, Error
@@ -51,6 +53,9 @@ _COMPILER_LINE = re.compile(r"^(?P<file>[^:\n]+):(?P<line>\d+):(?:(?P<column>\d+
 
 class CaseError(Error):
     """A case that cannot be used."""
+
+
+_KINDS = {dict: "dictionaries", str: "names", int: "whole numbers"}
 
 
 class Case:
@@ -71,9 +76,22 @@ class Case:
         if not callable(names.get("arguments")):
             raise CaseError(f"{self.path.name} has no function arguments(...)")
         self.arguments, self.reference = names["arguments"], names.get("reference")
-        self.shapes = [dict(shape) for shape in names.get("shapes", [{}])]
-        self.chips, self.cores = names.get("chips"), names.get("cores")
+        self.shapes = self._list_of(names, "shapes", dict) or [{}]
+        self.chips, self.cores = self._list_of(names, "chips", str), self._list_of(names, "cores", int)
         self.tolerance, self.kernel, self.flags = names.get("tolerance"), names.get("kernel"), list(names.get("flags", ()))
+
+    def _list_of(self, names, name, kind):
+        """What the case gives under a name: a list, or its only element; None: nothing."""
+        given = names.get(name)
+        if given is None:
+            return None
+        try:
+            listed = [given] if isinstance(given, kind) else list(given)
+        except TypeError:
+            listed = [None]
+        if not all(isinstance(one, kind) for one in listed):
+            raise CaseError(f"{self.path.name}: {name} = {given!r} is no list of {_KINDS[kind]}")
+        return listed
 
     def make_arguments(self, shape, chip, cores):
         known = inspect.signature(self.arguments).parameters
@@ -86,11 +104,16 @@ class Case:
             return None
         given = {name: value for name, value in arguments.items() if not isinstance(value, runner.Output)}
         given = {name: value.values if isinstance(value, runner.Typed) else value for name, value in given.items()}
+        # A reference may compute in place: the kernel gets what `arguments` gave.
+        given = {name: value.copy() if isinstance(value, np.ndarray) else value for name, value in given.items()}
         known = inspect.signature(self.reference).parameters
         if not any(parameter.kind == parameter.VAR_KEYWORD for parameter in known.values()):
             given = {name: value for name, value in given.items() if name in known}
         given = {**{name: value for name, value in (("chip", chip), ("cores", cores)) if name in known}, **given}
-        return self._call("reference", given, lambda: self.reference(**given))
+        wanted = self._call("reference", given, lambda: self.reference(**given))
+        if wanted is None or (isinstance(wanted, dict) and not wanted):
+            raise CaseError(f"{self.path.name}: reference({', '.join(given)}) gives nothing to compare: it returns the right output, or a dictionary by the outputs' names")
+        return wanted
 
     def _place_of(self, problem):
         """The file, and the line of it where an exception comes from."""
@@ -112,6 +135,8 @@ class Case:
 
 class Trial(dict):
     """The document that `softtpu try --json` prints (docs/agents.md), as a dictionary with `verdict`, `exit_status` and `ok`."""
+
+    has_reference = True
 
     @property
     def verdict(self):
@@ -148,6 +173,8 @@ class Trial(dict):
         lacking = sum(case["verdict"] == runner.UNSUPPORTED for case in self["cases"])
         apart = f", {lacking} on chips without what the kernel uses" if lacking else ""
         said = f"{right} of {count} case{'' if count == 1 else 's'} right{apart}" if count else "no case was run"
+        if count and not self.has_reference:
+            said += ", nothing is compared (the case has no reference)"
         lines.append(f"{self.verdict}: {said}, {self['seconds']:.2f} s")
         return "\n".join(lines)
 
@@ -162,8 +189,13 @@ def _case_lines(case):
     if case["estimated_us"] is not None:
         head += f": {case['estimated_us']:.1f} us estimated, mostly {words_of_bound(case['bound'])}"
     lines = [head]
-    if case["failure"] is not None:
-        lines += ["  " + line for line in case["failure"]["text"].rstrip().splitlines()]
+    failure = case["failure"]["text"].rstrip().splitlines() if case["failure"] is not None else []
+    lines += ["  " + line for line in failure]
+    # A finding is the cause of what differs. Of one that has ended the launch the rest is said.
+    for finding in case["findings"]:
+        text = (finding.get("text") or f"{finding['rule']}: {finding['what']}").rstrip().splitlines()
+        known = bool(failure) and finding["what"] == failure[0]
+        lines += ["  " + line for line in text if not known or line.lstrip().startswith(("why:", "fix:"))]
     for name, one in case["differences"].items():
         at = f"{name}{one['index']}" if one["index"] else name
         lines.append(f"  {at}: {one['text']}" + (f", by {one['most']:.4g} at most" if one["most"] is not None else ""))
@@ -174,8 +206,6 @@ def _case_lines(case):
                          f"its element {writer['index']}")
         elif one["index"] is not None:
             lines.append("    no command has written it")
-    for finding in case["findings"]:
-        lines += ["  " + line for line in (finding.get("text") or f"{finding['rule']}: {finding['what']}").rstrip().splitlines()]
     lines += [f"  advice: {advice['text']}" for advice in case["advice"] or ()]
     return lines
 
@@ -239,6 +269,7 @@ class Trier:
         if not verdicts:
             raise CaseError("there is nothing to run: " + "; ".join(f"{_place(left)}: {left['why']}" for left in document["left_out"]))
         document["verdict"] = next(verdict for verdict in runner.VERDICTS if verdict in verdicts)
+        document.has_reference = case.reference is not None
         document["exit_status"] = STATUSES[document["verdict"]]
         document["seconds"] = round(time.monotonic() - begin, 3)
         return document
@@ -365,6 +396,17 @@ def _parser():
     return parser
 
 
+def _with_flags(arguments):
+    """`--flag -DX` as one argument: argparse takes what begins with a hyphen for an option."""
+    joined = []
+    for argument in arguments:
+        if joined and joined[-1] == "--flag":
+            joined[-1] += "=" + argument
+        else:
+            joined.append(argument)
+    return joined
+
+
 def _split(texts):
     return [part for text in texts for part in text.split(",") if part] or None
 
@@ -437,7 +479,7 @@ def _once(trier, options):
 
 def main(arguments=None):
     """The command `softtpu try`; returns its exit status."""
-    options = _parser().parse_args(arguments)
+    options = _parser().parse_args(_with_flags(sys.argv[1:] if arguments is None else arguments))
     with Trier() as trier:
         seen = _stamps(options.kernel, options.case)  # what is saved during a trial asks for another one
         try:
@@ -451,6 +493,8 @@ def main(arguments=None):
                         status = _once(trier, options)
             except KeyboardInterrupt:
                 pass
+        except KeyboardInterrupt:
+            status = 128 + signal.SIGINT
         except BrokenPipeError:  # the reader of the output has ended, as `head` does
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             status = 128 + signal.SIGPIPE

@@ -117,6 +117,37 @@ def test_what_no_command_wrote(files, trier):
     assert made["cases"][0]["differences"]["out"]["written_by"] is None and "no command has written it" in made.text
 
 
+def test_a_reference_that_computes_in_place(files, trier):
+    """The kernel got what it had made of the operands, and was called wrong."""
+    made = trier.run(*files(case=CASE.replace("return a + b", "a += b; return a")), chips=["bm1684x"])
+    assert made.ok, made.text
+
+
+def test_a_reference_that_forgets_its_result(files, trier):
+    for result in ("a + b", "return {}"):
+        with pytest.raises(trial.CaseError, match="gives nothing to compare"):
+            trier.run(*files(case=CASE.replace("return a + b", result)), chips=["bm1684x"])
+    made = trier.run(*files(case=CASE.partition("def reference")[0]), chips=["bm1684x"])
+    assert made.ok and "nothing is compared (the case has no reference)" in made.text, made.text
+
+
+def test_one_of_what_may_be_several(files, trier):
+    case = CASE.replace('chips = ["bm1684x", "bm1688"]', 'chips = "bm1688"; cores = 2').replace("[dict(count=4096), dict(count=8192)]", "dict(count=4096)")
+    made = trier.run(*files("if (tpu_core_index() == 0) " + RIGHT, case), check="")
+    assert [(one["chip"], one["cores"], one["shape"]) for one in made["cases"]] == [("bm1688", 2, {"count": 4096})], made.text
+    for line in ("shapes = [4096]", 'cores = "2"', "chips = 3"):
+        with pytest.raises(trial.CaseError, match=f"{line.partition(' ')[0]} = .* is no list of"):
+            trier.run(*files(case=CASE + line))
+
+
+def test_the_cause_stands_first_and_once(files, trier):
+    race = "tpu_parallel_start(); tpu_gdma_cpy_S2L(0x4000, args->a, &shape, NULL, NULL, DT_FP32);" + RIGHT + "tpu_parallel_end();"
+    made = trier.run(*files(race), chips=["bm1684x"])
+    assert made.verdict == "wrong" and 0 < made.text.index("race/") < made.text.index("out[0]"), made.text
+    made = trier.run(*files(RIGHT.replace("0x4000", "0x4001")), chips=["bm1684x"], shapes=[dict(count=4096)])
+    assert made.verdict == "launch" and made.text.count("is not a multiple of") == 1 and "     fix: use the nearest" in made.text, made.text
+
+
 def test_a_tolerance_of_its_own(files, trier):
     kernel, case = files()
     few = dict(chips=["bm1684x"], shapes=[dict(count=4096)])
@@ -235,6 +266,22 @@ def test_a_reader_that_has_ended_gets_no_traceback(files):
         process.stdout.close()
         error = process.stderr.read()
     assert (process.returncode, error) == (128 + signal.SIGPIPE, "")
+
+
+def test_ctrl_c_ends_the_first_trial_without_a_traceback(files):
+    command = [sys.executable, "-m", "softtpu", "try", "--timeout", "60", *map(str, files(RIGHT + " for (;;);", CASE.replace("rng =", 'print("begun", flush=True)\n    rng =')))]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stdout.readline() == "begun\n"
+        running.send_signal(signal.SIGINT)
+        _, errors = running.communicate(timeout=60)
+    assert running.returncode == 128 + signal.SIGINT and "Traceback" not in errors, errors
+
+
+def test_a_flag_that_begins_with_a_hyphen(files):
+    kernel, case = files("MIDDLE")
+    command = [sys.executable, "-m", "softtpu", "try", str(kernel), str(case), "--flag", "-DMIDDLE=" + RIGHT, "--chip", "bm1684x"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_watch_repeats_when_a_file_is_saved(files):
