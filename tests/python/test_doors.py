@@ -191,8 +191,23 @@ def test_json_of_the_commands():
     assert "sg2260" in chips["bm1690"]["also_called"] and chips["bm1688"]["cores"] == 2 and "fp16" in chips["bm1684x"]["types"]
     assert {rule["name"] for rule in plain("info", "--json", "--chips")["rules"]} >= set(chips["bm1688"]["rules"])
     assert "SOFTTPU_CHIP" in {row["name"] for row in plain("env", "--json")["variables"]}
+    race, = plain("rules", "--json", "race/raw")
+    assert race["fix"] and {rule["check"] for rule in plain("rules", "--json", "race")} == {"race"}
     layout = plain("layout", "--json", "--shape", "1,3,2,2")
     assert layout["columns"][0]["cells"][0] == {"label": "0,0,0,0", "offset": 0, "partial": False}
+
+
+@pytest.mark.parametrize("name, value", [("SOFTTPU_CHIP", "bm9999"), ("CHIP_ARCH", "bm9999"), ("SOFTTPU_PORTABLE_TO", "bm1688,bm9999"), ("SOFTTPU_SCHEDULE", "soon")])
+def test_env_refuses_what_a_device_would(monkeypatch, name, value):
+    monkeypatch.setenv(name, value)
+    rows = {row["name"]: row.get("not_usable", "") for row in plain("env", "--json", status=1)["variables"]}
+    assert value.split(",")[-1] in rows.pop(name) and not any(rows.values()), rows
+
+
+@pytest.mark.parametrize("name", ["SG2260", "bm1688-1.30", "Mars3", "bm1684x-23.05"])
+def test_env_takes_every_name_of_a_chip(monkeypatch, name):
+    monkeypatch.setenv("SOFTTPU_CHIP", name)
+    plain("env", "--json")
 
 
 def test_results_and_failures_as_data(kernels_file):

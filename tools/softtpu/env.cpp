@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "device/chip/chip.hpp"
+#include "device/server/startup/check_settings.hpp"
 #include "runtime/base/config.hpp"
 #include "tools/softtpu/command.hpp"
 
@@ -15,6 +17,15 @@ namespace softtpu::cli {
 namespace {
 
 using Json = nlohmann::json;
+
+// Why a value is refused; empty: it is not. Some are read when a device starts.
+std::string complaint(const Variable& variable, const std::string& text) {
+  Settings scratch;
+  auto good = variable.apply(scratch, text);
+  if (scratch.chip.empty()) scratch.chip = builtin_chip_names().front();
+  if (good) good = check_device_settings(scratch);
+  return good ? std::string() : good.error().text;
+}
 
 int run_json() {
   int status = 0;
@@ -26,9 +37,8 @@ int run_json() {
                     {"default", variable.fallback},
                     {"is_set", text != variable.fallback},
                     {"meaning", variable.meaning}});
-    Settings scratch;
-    if (auto good = variable.apply(scratch, text); !good) {
-      list.back()["not_usable"] = good.error().text;
+    if (const std::string why = complaint(variable, text); !why.empty()) {
+      list.back()["not_usable"] = why;
       status = 1;
     }
   }
@@ -45,9 +55,8 @@ int run() {
                   variable.meaning);
     if (set) print_escaped(" [default: {}]", variable.fallback.empty() ? "not set" : variable.fallback);
     print_escaped("\n");
-    Settings scratch;
-    if (auto good = variable.apply(scratch, variable_text(variable)); !good) {
-      print_escaped("    NOT USABLE: {}\n", good.error().text);
+    if (const std::string why = complaint(variable, variable_text(variable)); !why.empty()) {
+      print_escaped("    NOT USABLE: {}\n", why);
       status = 1;
     }
   }
