@@ -355,20 +355,24 @@ std::vector<FunctionReference::Hit> FunctionReference::search(
     phrase += (phrase.empty() ? "" : " ") + word;
     words.push_back(word);
   }
-  std::vector<std::tuple<int, bool, int, std::size_t, std::string>> found;  // words, refused, score, order
+  // Words, refused, score, of the one older chip, order.
+  std::vector<std::tuple<int, bool, int, bool, std::size_t, std::string>> found;
+  const auto add = [&](int count, int score, const std::string& name) {
+    if (count > 0) found.emplace_back(-count, is_refused(name), -score, name.starts_with("okk"), name.size(), name);
+  };
   for (const auto& [name, entry] : data_->functions().items()) {
     auto [count, score] = data_->fit(name, entry, words);
     if (count > 0 && data_->has_topic(entry, phrase)) score += kWholeTopic, count = static_cast<int>(words.size());
-    if (count > 0) found.emplace_back(-count, is_refused(name), -score, name.size(), name);
+    add(count, score, name);
   }
   for (const auto& [name, entry] : data_->all["names"].items()) {
     if (entry[0] != "function") continue;
     const auto [count, score] = Data::fit_name(name, entry[4].get<std::string>(), words);
-    if (count > 0) found.emplace_back(-count, is_refused(name), -score, name.size(), name);
+    add(count, score, name);
   }
   std::sort(found.begin(), found.end());
   std::vector<Hit> hits;
-  for (const auto& [count, refused, score, size, name] : found) {
+  for (const auto& [count, refused, score, older, size, name] : found) {
     if (hits.size() == kMostHits || count != std::get<0>(found.front())) break;
     hits.push_back(
         {name, has(name) ? data_->functions()[name]["purpose"].get<std::string>() : find_name(name, "")->about});
