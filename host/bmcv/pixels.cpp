@@ -181,6 +181,30 @@ Pixels Pixels::make(int width, int height, Colours colours) {
   return made;
 }
 
+// Of a plane the rows alone: what lies between them may never have been written, and is not the image's.
+template <class Copy>
+bm_status_t copy_rows(const Plane& plane, Copy copy) {
+  if (plane.stride == plane.row_bytes) return copy(0, static_cast<unsigned>(plane.bytes()));
+  bm_status_t status = BM_SUCCESS;
+  for (int row = 0; status == BM_SUCCESS && row < plane.rows; ++row) {
+    status =
+        copy(static_cast<unsigned>(row) * static_cast<unsigned>(plane.stride), static_cast<unsigned>(plane.row_bytes));
+  }
+  return status;
+}
+
+bm_status_t read_rows(const bm_image_private& image, std::size_t i, Bytes& bytes) {
+  return copy_rows(image.planes[i], [&](unsigned offset, unsigned size) {
+    return bm_memcpy_d2s_partial_offset(image.handle, bytes.data() + offset, image.memory[i], size, offset);
+  });
+}
+
+bm_status_t write_rows(const bm_image_private& image, std::size_t i, Bytes& bytes) {
+  return copy_rows(image.planes[i], [&](unsigned offset, unsigned size) {
+    return bm_memcpy_s2d_partial_offset(image.handle, image.memory[i], bytes.data() + offset, size, offset);
+  });
+}
+
 bm_status_t read_pixels(const char* function, const bm_image& image, Pixels& pixels) {
   const bm_image_private* const own = find_image(function, image);
   const Format* const format = own != nullptr ? need_format(function, image) : nullptr;
@@ -189,9 +213,7 @@ bm_status_t read_pixels(const char* function, const bm_image& image, Pixels& pix
   std::vector<Bytes> planes;
   for (std::size_t i = 0; i < own->planes.size(); ++i) {
     planes.emplace_back(own->planes[i].bytes());
-    const bm_status_t status = bm_memcpy_d2s_partial(own->handle, planes.back().data(), own->memory[i],
-                                                     static_cast<unsigned>(planes.back().size()));
-    if (status != BM_SUCCESS) return status;
+    if (const bm_status_t status = read_rows(*own, i, planes.back()); status != BM_SUCCESS) return status;
   }
   pixels = Pixels::make(image.width, image.height, format->colours);
   const int size = element_bytes(image.data_type);
@@ -212,12 +234,13 @@ bm_status_t write_pixels(const char* function, const bm_image& image, const Pixe
   const Format* const format = own != nullptr ? need_format(function, image) : nullptr;
   if (format == nullptr) return BM_ERR_PARAM;
   bm_status_t status = need_memory(function, image);
-  // What lies between rows, and in channels that pixels do not have, stays.
+  // The fourth channel of a pixel stays, and half of a last pair.
+  const bool has_more = (format->layout == Format::Layout::kPacked && format->pixel > pixels.channels()) ||
+                        (format->layout == Format::Layout::kPairs && image.width % 2 != 0);
   std::vector<Bytes> planes;
   for (std::size_t i = 0; status == BM_SUCCESS && i < own->planes.size(); ++i) {
     planes.emplace_back(own->planes[i].bytes());
-    status = bm_memcpy_d2s_partial(own->handle, planes.back().data(), own->memory[i],
-                                   static_cast<unsigned>(planes.back().size()));
+    if (has_more) status = read_rows(*own, i, planes.back());
   }
   if (status != BM_SUCCESS) return status;
   const int size = element_bytes(image.data_type);
@@ -238,8 +261,7 @@ bm_status_t write_pixels(const char* function, const bm_image& image, const Pixe
     }
   }
   for (std::size_t i = 0; status == BM_SUCCESS && i < own->planes.size(); ++i) {
-    status =
-        bm_memcpy_s2d_partial(own->handle, own->memory[i], planes[i].data(), static_cast<unsigned>(planes[i].size()));
+    status = write_rows(*own, i, planes[i]);
   }
   return status;
 }
