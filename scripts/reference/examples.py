@@ -4,11 +4,11 @@ import re
 
 # What a status that says that all went well is called.
 SUCCESS = {"bm_status_t": "BM_SUCCESS", "tpuRtStatus_t": "tpuRtSuccess", "tpudnnStatus_t": "TPUDNN_STATUS_SUCCESS", "tpuError_t": "tpuSuccess"}
-PREFERRED = ["fp32", "fp16", "int8", "int16", "int32", "uint8", "uint16", "uint32", "bfp16"]
+PREFERRED = ["fp32", "fp16", "int8", "int16", "int32", "uint8", "uint16", "uint32", "bfp16", "fp8e4m3", "fp8e5m2", "int4", "uint4"]
 OWN_TYPES = ("index", "mask", "shift")
 MEMBER = {"DT_FP32": "f32", "DT_FP16": "f16.bits", "DT_BFP16": "bf16.bits", "DT_INT8": "s8", "DT_UINT8": "u8", "DT_INT16": "s16",
-          "DT_UINT16": "u16", "DT_INT32": "s32", "DT_UINT32": "u32"}
-ONE = {"DT_FP32": "1.5f", "DT_FP16": "0x3e00", "DT_BFP16": "0x3fc0"}
+          "DT_UINT16": "u16", "DT_INT32": "s32", "DT_UINT32": "u32", "DT_FP8E4M3": "u8", "DT_FP8E5M2": "u8"}
+ONE = {"DT_FP32": "1.5f", "DT_FP16": "0x3e00", "DT_BFP16": "0x3fc0", "DT_FP8E4M3": "0x3c", "DT_FP8E5M2": "0x3e"}
 
 
 def constant_of(word):

@@ -38,6 +38,7 @@ OF_PRODUCT = {"number of output rows": "M (rows of output)", "number of columns 
 # What an example tells of a host function that an emulated device refuses (tests/manual runs it).
 REFUSAL = re.compile(r"status == (BM_NOT_SUPPORTED|BM_ERR_NOFEATURE|tpuRtErrNoFeature)|loaded == NULL")
 
+NARROW_ELSEWHERE = "tpu_bdc_cast takes 4-bit integers to wider types; what other functions do with them is mostly not determined."
 OWN_TYPE = re.compile(r"index|weight|kzp|bias|quant|coeff|table|work|iou|score")
 MOST_SAMPLES = 6    # what nearly every kernel calls needs no list
 MOST_SIBLINGS = 9   # of a larger family only the neighbours are named
@@ -348,10 +349,19 @@ class Function:
         lines = [flat(self.field("errors"))] if self.field("errors") else []
         if self.refusal:
             return [f"{self.name}: {self.refusal}."] + lines
-        lines += [f"{self.name}: {message}" for message in self.limits.get("messages", [])]
+        lines += [f"{self.name}: {message}" for message in self.messages_here()]
         if not lines and not self.is_host:
             lines = ["none: the call accepts every argument" if self.prototype.parameters else "none"]
         return lines
+
+    def messages_here(self):
+        """The messages are those of the first chip. One that lists types goes for chips with the same types, and what it says of 4-bit integers
+        only for those that have none (device/command/checks.cpp)."""
+        messages = self.limits.get("messages", [])
+        if self.chip in self.limits.get("types_on", {}):
+            messages = [message for message in messages if "(allowed: " not in message]
+        narrow = self.chip in self.reference.narrow
+        return [re.sub(r"The chip does not compute with 4-bit.*", NARROW_ELSEWHERE, message) if narrow else message for message in messages]
 
     def known_text(self):
         row = self.reference.ledger.get(self.name)
@@ -455,6 +465,9 @@ class Reference:
         self.chips = {path.stem: json.loads(path.read_text()) for path in sorted((ROOT / "device/chip/chips").glob("*.json"))}
         self.not_varied = not_varied()
         self.bases = {name: chip["base"] for name, chip in self.chips.items() if "base" in chip}
+        # The chips that have 4-bit integers.
+        self.narrow = {name for name, chip in self.chips.items() if "int4" in chip.get("types", [])}
+        self.narrow |= {chip for chip, base in self.bases.items() if base in self.narrow}
         self.ledger = verified()
         self.recorded = recorded()
         self.prototypes = all_prototypes()

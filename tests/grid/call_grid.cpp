@@ -82,7 +82,9 @@ Changes type_changes(const Parameter& parameter, std::size_t at, const Value& va
       parameter.name == "dtype" || parameter.name.starts_with("dst") || parameter.name.starts_with("output");
   for (const auto& [name, code] : type_codes()) {
     const auto type = static_cast<Dtype>(code);
-    const bool forbidden = type == Dtype::kInt4 || (of_dst && row.types != kNoTypes && !contains(row.types, type));
+    if (type == Dtype::kFp8E5M2 || type == Dtype::kFp8E4M3) continue;  // no types of these chips: code 15 above
+    const bool forbidden = type == Dtype::kInt4 || type == Dtype::kUint4 ||
+                           (of_dst && row.types != kNoTypes && !contains(row.types, type));
     if (forbidden && code != valid.number) out.push_back({name, at, number(code), {std::string(to_text(type))}});
   }
   return out;

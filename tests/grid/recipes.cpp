@@ -89,9 +89,9 @@ Value dims(std::initializer_list<int> list) {
   return made;
 }
 const std::map<std::string, int>& type_codes() {
-  static const std::map<std::string, int> codes = {{"FP32", 5},   {"FP16", 3},  {"BFP16", 11}, {"INT8", 1},
-                                                   {"UINT8", 0},  {"INT16", 7}, {"UINT16", 6}, {"INT32", 9},
-                                                   {"UINT32", 8}, {"INT4", 13}};
+  static const std::map<std::string, int> codes = {
+      {"FP32", 5},  {"FP16", 3},   {"BFP16", 11}, {"INT8", 1},   {"UINT8", 0},    {"INT16", 7},   {"UINT16", 6},
+      {"INT32", 9}, {"UINT32", 8}, {"INT4", 13},  {"UINT4", 12}, {"FP8E5M2", 15}, {"FP8E4M3", 47}};
   return codes;
 }
 

@@ -121,6 +121,12 @@ def main():
     for name in ("tpu_bdc_table_lookup", "tpu_bdc_fp_taylor"):
         page = api(name, "--chip", "bm1684x")
         assert "see also" not in page and "tested      equals" in page and "not varied  not determined by a recording" in page, page
+    # Types that only some chips have, and what is not determined of them.
+    types = {chip: json.loads(api("tpu_bdc_cast", "--json", "--chip", chip))["types"] for chip in ("bm1684x", "bm1688", "bm1690")}
+    assert ["uint4" in types[chip] for chip in types] == [False, True, True] and ["fp8e4m3" in types[chip] for chip in types] == [False, False, True], types
+    assert "number of output rows 1..65535" in " ".join(api("tpu_bdc_fp8_mm", "--chip", "bm1690").split())
+    for chip, text in (("bm1684x", "The chip does not compute with 4-bit"), ("bm1688", "mostly not determined")):
+        assert text in " ".join(json.loads(api("tpu_bdc_and", "--json", "--chip", chip))["errors"]), chip
     ranges = {chip: json.loads(api("tpu_bdc_int8_mm", "--json", "--chip", chip))["chip_ranges"]["rshift"] for chip in ("bm1684x", "bm1688", "bm1690")}
     assert ranges == {"bm1684x": ["0", "31"], "bm1688": ["-31", "127"], "bm1690": ["0", "0"]}, ranges
     assert "every call is refused" in api("tpu_sdma_cpy_S2S", "--chip", "bm1684x") or "refuses every call" in api("tpu_sdma_cpy_S2S", "--chip", "bm1684x")

@@ -211,7 +211,7 @@ class Limits {
   bool choose_types() {
     for (std::size_t at = 0; at < valid_.size(); ++at) {
       if (!is_type(parameter(at))) continue;
-      for (const auto& [name, code] : grid::type_codes()) {
+      for (const int code : types_here()) {
         std::vector<Value> one = valid_, all = valid_;
         one[at] = number_here(code);
         for (std::size_t other = 0; other < all.size(); ++other) {
@@ -225,6 +225,16 @@ class Limits {
       }
     }
     return false;
+  }
+
+  // The types that the chip has, in the order of their names.
+  std::vector<int> types_here() const {
+    const TypeSet here = kAllTypes | types(Dtype::kInt4, Dtype::kUint4) | device_.chip().extra_types;
+    std::vector<int> codes;
+    for (const auto& [name, code] : grid::type_codes()) {
+      if (contains(here, static_cast<Dtype>(code))) codes.push_back(code);
+    }
+    return codes;
   }
 
   // A data type by the number that the chip gives it.
@@ -280,7 +290,7 @@ class Limits {
       }
       return;
     }
-    for (const auto& [name, code] : grid::type_codes()) {
+    for (const int code : types_here()) {
       values[places[next]] = number_here(code);
       Combination longer = chosen;
       longer.push_back(code);
@@ -304,7 +314,7 @@ class Limits {
   }
 
   void probe_bias_types(std::size_t at, json& limits) {
-    for (const auto& [name, code] : grid::type_codes()) {
+    for (const int code : types_here()) {
       if (ask_with(at, number_here(code)).empty()) limits["types"].push_back(to_text(static_cast<Dtype>(code)));
     }
   }

@@ -1,6 +1,7 @@
 // Rules in which newer chips differ (device/chip/rules.def), with arguments that their recordings keep fixed.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -484,6 +485,25 @@ TEST(NewerChips, DivideSubnormalsByZeroAsZerosOnCv184x) {
   };
   EXPECT_EQ(quotient("bm1688"), 0x7F800000U);
   EXPECT_EQ(quotient("cv184x"), 0x7FFFFFFFU);
+}
+
+// numerics bm1690.md section 3: quotients of halves exist there, and BM1684X refuses them (golden bm1684x-1.30-varied
+// m_a/bdc_fp_tunable_reciprocal/002). BM1688 has them recorded.
+TEST(NewerChips, DivideHalvesWhereTheChipDoes) {
+  const dim4 shape{1, 1, 1, 4};
+  const auto divide = [&] { tpu_bdc_fp_div(2 * kBank, 0, kBank, &shape, nullptr, nullptr, nullptr, DT_FP16); };
+  const std::uint16_t above[] = {0x4600, 0x3C00, 0x3C00, 0x0000}, below[] = {0x4000, 0x0000, 0x7C00, 0x0000};
+  const std::uint16_t expected[] = {0x4200, 0x7C00, 0x0000, 0x7FFF};
+  for (const char* chip : {"bm1688", "bm1690"}) {
+    TestDevice device(chip);
+    std::copy_n(above, 4, device.local<std::uint16_t>(0, 0));
+    std::copy_n(below, 4, device.local<std::uint16_t>(0, kBank));
+    const auto outcome = device.run(divide);
+    ASSERT_TRUE(outcome.ok) << outcome.text;
+    for (int i = 0; i < 4; ++i) EXPECT_EQ(device.local<std::uint16_t>(0, 2 * kBank)[i], expected[i]) << chip << i;
+  }
+  TestDevice older("bm1684x");
+  older.expect_fault(divide, "dtype is fp16 (allowed: fp32)");
 }
 
 // CV184X refuses them, where other chips move whole rows.
