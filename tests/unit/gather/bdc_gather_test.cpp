@@ -1,5 +1,7 @@
 // Random gathers, scatters and mask selections by BDC in BM1684X's local memories against the plain reference;
 // refusals.
+#include <algorithm>
+
 #include "tests/unit/move_fixture.hpp"
 
 namespace softtpu::bdc_gather_test {
@@ -293,6 +295,13 @@ TEST_F(BdcGatherTest, RefusesAndChangesNothing) {
                  "index starts on NPU 1, it has to start on NPU 0");
   expect_refused(call(kOutput, kParam, kIndex, 0, DT_UINT16), "param_w (0) is outside 1..65535");
   expect_refused(call(kOutput, kParam, kIndex, 10, DT_INT32), "index type is int32");
+  // What known case m_a/bdc_hw_gather_exception/001 of today's BM1684X does rests on indices that its memory happens to
+  // hold: any pair that is no mark and lies beyond the rows or columns is refused, as recorded.
+  for (int lane = 0; lane < 16; ++lane) std::fill_n(device.local<std::uint16_t>(lane, kIndex), 2, 0x2B2B);
+  const auto pairs = [&] {
+    tpu_bdc_hw_gather_exception(kOutput, kParam, kIndex, scalar_t{}, &shape, 5, 6, DT_FP32, true);
+  };
+  expect_refused(pairs, "is not below the extent of the parameter");
 }
 
 TEST_F(BdcGatherTest, OneThreadGivesTheBytesOfMany) {
