@@ -196,6 +196,9 @@ std::string on_chip(const std::string& name, const Chip& chip) {
                   chip.npu_num, chip.local_bytes, chip.banks, chip.eu_bytes, chip.cores, chip.cores == 1 ? "" : "s");
   const bool is_written_for = chip.api == Api::kOkKernel || (chip.name == "bm1684x" && chip.npu_num == 64);
   if (!is_written_for) text += " (where a text says 64 NPUs or 64 bytes, it is about BM1684X)";
+  const bool has_narrow = (chip.extra_types & types(Dtype::kInt4)) != 0;
+  if (has_narrow && row.types != kNoTypes)
+    text += "; 4-bit integers that the types do not list: refused, and mostly not determined (docs/chips.md)";
   return text;
 }
 
