@@ -38,8 +38,7 @@ bool reads_the_same(const ReportedFinding& known, const Finding& finding) {
     return one.function == other.function && one.text == other.text;
   };
   return known.what == finding.what && known.place == finding.place && known.nearest == finding.nearest &&
-         std::equal(known.parties.begin(), known.parties.end(), finding.calls.begin(), finding.calls.end(),
-                    same_party);
+         std::equal(known.parties.begin(), known.parties.end(), finding.calls.begin(), finding.calls.end(), same_party);
 }
 
 std::string address_key(const Finding& finding, const std::string& kernel) {

@@ -27,7 +27,7 @@ HOST_START = '''/* Written by scripts/reference/example_tests.py from docs/refer
 def body(function):
     """The example with its claim, if it makes one, as a check."""
     lines = []
-    claim = function.own.get("gives") if function.chip is None else None
+    claim = function.claim
     if claim is None and function.is_host and function.prototype.returns in examples.SUCCESS:
         claim = f"status == {examples.SUCCESS[function.prototype.returns]}"
     text = function.example().split("\n")

@@ -127,8 +127,8 @@ class Maker:
         returns = function.prototype.returns
         result = f"{returns} status = " if function.is_host and returns in SUCCESS else ""
         call = function.own.get("call") or f"{result}{function.name}({', '.join(arguments)});"
-        if "gives" in function.own and function.chip is None:  # the values are those of BM1684X
-            call += f"  // {function.own['gives']}"
+        if function.claim:
+            call += f"  // {function.claim}"
         before, after = function.field("before"), function.field("after")
         return "\n".join([*(before.strip().split("\n") if before else []), *wrapped(lines), *wrapped([call]),
                           *(after.strip().split("\n") if after else [])])

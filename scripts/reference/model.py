@@ -128,16 +128,23 @@ class Function:
     def __init__(self, prototype, family, own, reference, chip=None):
         self.prototype, self.family, self.own, self.reference = prototype, family, own, reference
         self.name = prototype.name
+        self.written = own
         self.limits = reference.limits.get(self.name, {})
         self.chip = chip
         if chip is not None:
             self.limits = self.limits_on(chip)
         self.is_host = prototype.header in HOST_HEADERS
         self.is_okkernel = reference.is_okkernel(self.name)
+        # What a chip has is said with its own numbers.
+        filled = {field: text for field, text in own.items() if field in ("returns", "gives") and "{" in text}
+        if filled:
+            about = chip or self.limits.get("chip", "bm1684x")
+            values = values_of(reference.facts_of(about), about)
+            self.own = {**own, **{field: text.format(**values) for field, text in filled.items()}}
 
     def on(self, chip):
         """The same on a further chip."""
-        return Function(self.prototype, self.family, self.own, self.reference, chip)
+        return Function(self.prototype, self.family, self.written, self.reference, chip)
 
     def limits_on(self, chip):
         """What the rules answer on a further chip. What is stored of a chip is how it differs from the chip that its description begins with."""
@@ -389,6 +396,12 @@ class Function:
     # ---- Examples ----
 
     @property
+    def claim(self):
+        """What the example gives; on a further chip only where it names the chip's own numbers, as the others are those of BM1684X."""
+        gives = self.own.get("gives")
+        return gives if gives is None or self.chip is None or "{" in self.written["gives"] else None
+
+    @property
     def example_runs(self):
         """Whether the chip takes it (tests/manual runs all of them)."""
         return self.name not in self.reference.common["examples_refused"].get(self.chip, [])
@@ -449,6 +462,24 @@ class Function:
         return f"docs/numerics/{target}" if target else ""
 
 
+def merged(base, own):
+    """An object of a description upon the one that it begins with: null takes away."""
+    out = dict(base)
+    for name, value in own.items():
+        known = base.get(name)
+        out[name] = merged(known if isinstance(known, dict) else {}, value) if isinstance(value, dict) else value
+    return {name: value for name, value in out.items() if value is not None}
+
+
+def values_of(facts, chip):
+    """What texts name in braces: {npus} is a chip's number of NPUs."""
+    local, l2 = facts["local_mem"], facts["l2_sram"]
+    return {"chip": chip.upper(), "npus": facts["npu_num"], "banks": local["banks"], "eu_bytes": facts["eu_bytes"], "fp32_elements": facts["eu_bytes"] // 4,
+            "local_bytes": local["bytes_per_npu"], "l2_bytes": next((l2[name] for name in ("told_bytes", "per_core_bytes", "usable_bytes", "bytes") if name in l2), 0),
+            "l2_start": l2.get("start", "none"), "local_start": local["start"], "static_start": facts["static_mem"]["start"], "global_start": facts["global_mem"]["start"],
+            "cores": facts["cores"], "dma_w_stride": facts.get("dma_w_stride_bytes", 128)}
+
+
 def calls_in_samples():
     """Function -> the samples whose kernels call it."""
     found = {}
@@ -487,7 +518,7 @@ class Reference:
     def facts_of(self, chip):
         """A chip's description, with what it takes from the one that it begins with."""
         own = self.chips[chip]
-        return {**self.facts_of(own["base"]), **own} if "base" in own else own
+        return merged(self.facts_of(own["base"]), own) if "base" in own else own
 
     def topics(self, name):
         """What the function is looked for under."""

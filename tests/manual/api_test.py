@@ -5,6 +5,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 SOFTTPU = sys.argv[1]
 
@@ -76,7 +77,7 @@ def main():
         page = json.loads(api("tpu_bdc_fp_add", "--json", "--chip", chip))
         assert f"({local_bytes} bytes)" in " ".join(page["errors"]), page["errors"]
     assert "{1, 8, 28, 28}" in api("tpu_bdc_abs", "--chip", "cv184x") and "DT_FP32)" not in api("tpu_bdc_abs", "--chip", "cv184x")
-    assert "npus == 64" in api("tpu_npu_num") and "npus == 64" not in api("tpu_npu_num", "--chip", "bm1688")
+    assert "npus == 64" in api("tpu_npu_num") and "npus == 32" in api("tpu_npu_num", "--chip", "bm1688") and "2076672 on BM1684X" in api("tpu_l2_sram_size")
     # What only later chips have is described as it is there.
     page = json.loads(api("tpu_gdma_lossy_compress_S2S", "--json", "--chip", "bm1690"))
     assert page["engine"].startswith("GDMA") and "BM1684X" not in " ".join(page["errors"]), page
@@ -87,6 +88,11 @@ def main():
     assert before["chip"] == "bm1684x-23.05" and "fp16" in before["types"] and "fp16" not in today["types"], (today, before)
     assert json.loads(api("tpu_bdc_fp_roi_depthwise2d", "--json", "--chip", "bm1684x-23.05"))["limits"]
     assert "the rest of this page is about the other chips" in " ".join(api("tpu_bdc_fp_add", "--chip", "bm1684").split())
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        file.write('{"base": "bm1688", "name": "mine", "npu_num": 16}')
+        file.flush()
+        page = json.loads(api("tpu_bdc_fp_add", "--json", "--chip", file.name))
+    assert page["chip"] == "mine" and "16 NPUs" in page["on_chip"] and "not those of this description" in page["on_chip"], page
     # The ranges that the limits give are not said again in other words.
     page = json.loads(api("tpu_bdc_int8_zp_mm", "--json", "--chip", "bm1684x"))
     assert "number of output rows" not in page["on_chip"] and "M (rows of output)" in " ".join(page["limits"]), page

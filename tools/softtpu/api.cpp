@@ -211,6 +211,10 @@ int show_function(const FunctionReference& reference, const ApiOptions& options,
   if (chip) {
     view.chip = canonical_chip_name(options.chip);
     view.here = on_chip(options.filter, *chip);
+    if (std::ranges::none_of(all_chips(), [&](const auto& row) { return row.first == view.chip; })) {
+      view.chip = chip->name;
+      view.here += "; types, limits, errors and the example are not those of this description but of the first chip";
+    }
     const auto op = find_op(options.filter);
     if (op && runs_on(info(*op), *chip)) {
       for (const RangeHere& range : ranges_on(info(*op), *chip))
