@@ -179,6 +179,11 @@ class Trial(dict):
         return "\n".join(lines)
 
 
+def _name_of(dev, asked):
+    """The device's chip, with the generation where one was asked for: two of them may stand in one document."""
+    return asked.lower() if asked and asked.lower().startswith(dev.chip + "-") else dev.chip
+
+
 def _place(case):
     shape = " ".join(f"{name}={value}" for name, value in case["shape"].items())
     return " ".join(filter(None, [case["chip"], f"cores={case['cores']}", shape]))
@@ -191,11 +196,11 @@ def _case_lines(case):
     lines = [head]
     failure = case["failure"]["text"].rstrip().splitlines() if case["failure"] is not None else []
     lines += ["  " + line for line in failure]
-    # A finding is the cause of what differs. Of one that has ended the launch the rest is said.
-    for finding in case["findings"]:
+    # A finding is the cause of what differs. The one that has ended the launch stands with its failure, which says the rest.
+    ended = [finding for finding in case["findings"] if failure and finding["what"] == failure[0]]
+    for finding in ended + [finding for finding in case["findings"] if finding not in ended]:
         text = (finding.get("text") or f"{finding['rule']}: {finding['what']}").rstrip().splitlines()
-        known = bool(failure) and finding["what"] == failure[0]
-        lines += ["  " + line for line in text if not known or line.lstrip().startswith(("why:", "fix:"))]
+        lines += ["  " + line for line in text if finding not in ended or line.lstrip().startswith(("why:", "fix:"))]
     for name, one in case["differences"].items():
         at = f"{name}{one['index']}" if one["index"] else name
         lines.append(f"  {at}: {one['text']}" + (f", by {one['most']:.4g} at most" if one["most"] is not None else ""))
@@ -258,7 +263,7 @@ class Trier:
                 function = module.kernel(name or case.kernel or _only_kernel(kernel))
                 document["kernel"] = function.name
                 for count, shape in itertools.product(counts, shapes):
-                    place = {"chip": dev.chip, "cores": count, "shape": shape}
+                    place = {"chip": _name_of(dev, chip), "cores": count, "shape": shape}
                     if count > dev.cores:
                         document["left_out"].append({**place, "why": f"the chip has {dev.cores} core{'' if dev.cores == 1 else 's'}"})
                         continue
@@ -276,10 +281,11 @@ class Trier:
 
     def _run_case(self, case, function, place, chip, tolerance, timeout):
         begin = time.monotonic()
-        arguments = case.make_arguments(place["shape"], place["chip"], place["cores"])
+        chip_name = function.module.device.chip
+        arguments = case.make_arguments(place["shape"], chip_name, place["cores"])
         if not isinstance(arguments, dict):
             raise CaseError(f"{case.path.name}: arguments() gives a {type(arguments).__name__}, not a dictionary")
-        wanted = case.make_reference(arguments, place["chip"], place["cores"])
+        wanted = case.make_reference(arguments, chip_name, place["cores"])
         try:
             launch = runner.run_kernel(function, arguments, wanted, cores=place["cores"], tolerance=case.compare_with(tolerance))
         except CaseError:

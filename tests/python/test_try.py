@@ -148,6 +148,18 @@ def test_the_cause_stands_first_and_once(files, trier):
     assert made.verdict == "launch" and made.text.count("is not a multiple of") == 1 and "     fix: use the nearest" in made.text, made.text
 
 
+def test_what_ended_a_launch_stands_before_other_findings(files, trier):
+    beyond = "dim4 twice = shape; twice.w *= 2; tpu_gdma_cpy_S2L(0x10000, args->b, &twice, NULL, NULL, DT_FP32);"
+    made = trier.run(*files(beyond + RIGHT.replace("0x4000", "0x4001")), chips=["bm1684x"], shapes=[dict(count=4096)])
+    assert [one["rule"] for one in made["cases"][0]["findings"]] != ["constraint/alignment"] and 0 < made.text.index("use the nearest") < made.text.index("memory/"), made.text
+
+
+def test_generations_of_a_chip_are_told_apart(files, trier):
+    case = CASE.replace("def arguments(count):", "def arguments(count, chip):\n    assert chip == 'bm1684x'")
+    made = trier.run(*files(case=case), chips=["bm1684x", "BM1684X-23.05"], shapes=[dict(count=4096)])
+    assert [one["chip"] for one in made["cases"]] == ["bm1684x", "bm1684x-23.05"] and made.ok, made.text
+
+
 def test_a_tolerance_of_its_own(files, trier):
     kernel, case = files()
     few = dict(chips=["bm1684x"], shapes=[dict(count=4096)])
