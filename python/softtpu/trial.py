@@ -47,7 +47,8 @@ STATUSES = {runner.OK: 0, runner.WRONG: 110, runner.COMPILE: 111, runner.LAUNCH:
 USAGE = 2
 VERSION = 2
 
-_REGISTERED = re.compile(r"\b(?:TPUKERNEL|OKKERNEL)_FUNC_REGISTER\s*\(\s*(\w+)\s*\)")
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
+_REGISTERED = re.compile(r"\b(?:TPUKERNEL|OKKERNEL)_FUNC2?_REGISTER\s*\(\s*(\w+)|\btpu_register_kernel_func\s*\(\s*\"(\w+)\"")
 _COMPILER_LINE = re.compile(r"^(?P<file>[^:\n]+):(?P<line>\d+):(?:(?P<column>\d+):)? (?P<kind>error|warning|fatal error): (?P<text>.*)$", re.M)
 
 
@@ -317,7 +318,8 @@ def _compile_entry(kernel, problem):
 
 
 def _only_kernel(path):
-    names = list(dict.fromkeys(_REGISTERED.findall(path.read_text(errors="replace"))))
+    text = _COMMENT.sub(" ", path.read_text(errors="replace"))
+    names = list(dict.fromkeys(macro or call for macro, call in _REGISTERED.findall(text)))
     if len(names) != 1:
         raise CaseError(f"{path.name} registers {', '.join(names) or 'no kernel'}: say which with --kernel, or kernel = ... in the case")
     return names[0]

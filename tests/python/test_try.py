@@ -160,6 +160,15 @@ def test_generations_of_a_chip_are_told_apart(files, trier):
     assert [one["chip"] for one in made["cases"]] == ["bm1684x", "bm1684x-23.05"] and made.ok, made.text
 
 
+@pytest.mark.parametrize("registration", ["// TPUKERNEL_FUNC_REGISTER(old)\nTPUKERNEL_FUNC_REGISTER( add );", "TPUKERNEL_FUNC2_REGISTER(add)",
+                                          '__attribute__((constructor)) static void other(void) { tpu_register_kernel_func("add", add); }'])
+def test_every_way_to_register_a_kernel(files, trier, registration):
+    kernel, case = files()
+    text = kernel.read_text().replace("TPUKERNEL_FUNC_REGISTER(add)", registration)
+    kernel.write_text(text.replace("const void* raw)", "const void* raw, int bytes)") if "FUNC2" in registration else text)
+    assert trier.run(kernel, case, chips=["bm1684x"])["kernel"] == "add"
+
+
 def test_a_tolerance_of_its_own(files, trier):
     kernel, case = files()
     few = dict(chips=["bm1684x"], shapes=[dict(count=4096)])
