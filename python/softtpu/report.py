@@ -3,6 +3,7 @@ import html
 import json
 import math
 
+FLOAT64_NOTE = "an argument is an array of float64, which no chip computes with: x.astype(np.float32)"
 _COLOURS = {"error": "#c62828", "warning": "#b26a00", "note": "#546e7a"}
 
 
@@ -119,7 +120,7 @@ class Result:
             lines.append(f"{self.estimated_us:.1f} us estimated, mostly {words_of_bound(self.bound)}")
             lines.append(f"the time rests on: {self.rests_on}")
         if self._has_float64:
-            lines.append("note: an argument is an array of float64, which no chip computes with: x.astype(np.float32)")
+            lines.append("note: " + FLOAT64_NOTE)
         lines += [f"advice: {advice['text']}" for advice in self.advice or ()]
         lines += [str(finding).rstrip() for finding in self.findings]
         return "\n".join(lines)

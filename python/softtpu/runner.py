@@ -4,6 +4,7 @@ A verdict is one of VERDICTS, the most severe first. `judge` compares a result w
 and judges what comes out.
 """
 import math
+import operator
 import time
 
 import numpy as np
@@ -22,7 +23,11 @@ class Output:
     """An argument of a case: an array that the kernel fills. `shape` and `dtype` as of `Device.empty`."""
 
     def __init__(self, shape, dtype=np.float32):
-        self.shape, self.dtype = shape, dtype
+        try:
+            self.shape = tuple(operator.index(extent) for extent in (shape if np.iterable(shape) else (shape,)))
+        except TypeError:
+            raise TypeError(f"Output({shape!r}): a shape is whole numbers") from None
+        self.dtype = dtype
 
     def __repr__(self):
         return f"softtpu.Output({self.shape!r}, {self.dtype!r})"
@@ -147,7 +152,8 @@ def named_wanted(wanted, outputs):
             raise ValueError(f"the reference names {unknown[0]!r}, which is no output: {', '.join(outputs) or 'there is none'}")
         return wanted or {}
     if len(outputs) != 1:
-        raise ValueError(f"the reference gives one array, and the case has {len(outputs)} outputs: give a dictionary by name")
+        raise ValueError("the case has no output to compare: give what the kernel fills as Output(shape, dtype)" if not outputs else
+                         f"the reference gives one array, and the case has {len(outputs)} outputs: give a dictionary by name")
     return {next(iter(outputs)): wanted}
 
 

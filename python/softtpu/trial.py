@@ -39,7 +39,7 @@ import numpy as np
 from . import device, runner
 from ._temporary import temporary_folder
 from .errors import CompileError, Error
-from .report import to_json, words_of_bound
+from .report import FLOAT64_NOTE, to_json, words_of_bound
 
 # The exit status of each verdict; 2 is a case or an option that is not usable.
 STATUSES = {runner.OK: 0, runner.WRONG: 110, runner.COMPILE: 111, runner.LAUNCH: 112, runner.FINDINGS: 120, runner.TIMEOUT: 122,
@@ -299,6 +299,9 @@ class Trier:
                  "failure": launch.error.as_dict() if launch.error is not None else None,
                  "differences": {name: {**one.as_dict(), "written_by": None} for name, one in launch.differences.items()},
                  "findings": [finding.as_dict() for finding in launch.findings], "advice": result.advice if result else None}
+        if result and result._has_float64:
+            for one in entry["differences"].values():
+                one["text"] += f"; {FLOAT64_NOTE}"
         if entry["failure"] is not None:
             entry["failure"].pop("findings")  # they stand in the entry
             entry["failure"].pop("result")

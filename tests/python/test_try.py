@@ -169,6 +169,15 @@ def test_every_way_to_register_a_kernel(files, trier, registration):
     assert trier.run(kernel, case, chips=["bm1684x"])["kernel"] == "add"
 
 
+def test_arrays_and_outputs_that_are_none(files, trier):
+    made = trier.run(*files(case=CASE.replace("a=rng.random(count, np.float32)", "a=rng.random(count)")), chips=["bm1684x"])
+    assert made.verdict == "wrong" and "an array of float64, which no chip computes with" in made.text, made.text
+    with pytest.raises(trial.CaseError, match=r"add_case.py:10: .*Output\(2048.0\): a shape is whole numbers"):
+        trier.run(*files(case=CASE.replace("Output(count)", "Output(count / 2)")), chips=["bm1684x"])
+    with pytest.raises(trial.CaseError, match="the case has no output to compare"):
+        trier.run(*files(case=CASE.replace("Output(count)", "np.zeros(count, np.float32)")), chips=["bm1684x"])
+
+
 def test_a_tolerance_of_its_own(files, trier):
     kernel, case = files()
     few = dict(chips=["bm1684x"], shapes=[dict(count=4096)])
