@@ -10,17 +10,18 @@ MultiEngine, IOMode, Dtype, BmrtFlag, LogLevel.
 Pictures and video (Bmcv, Decoder, MultiDecoder) are not here: use numpy or OpenCV.
 """
 import atexit
+import ctypes
 import enum
 import threading
 
 import numpy as np
 
-from . import types
+from . import _native, types
 from .device import Device
 from .errors import ArgumentError, Error
 
 __all__ = ["BmrtFlag", "DataType", "Dtype", "Engine", "EngineLLM", "Handle", "IOMode", "LogLevel", "MultiEngine", "Tensor", "get_available_tpu_num",
-           "set_dump_io_flag", "set_loglevel", "set_print_flag"]
+           "get_dev_stat", "get_tpu_util", "set_dump_io_flag", "set_loglevel", "set_print_flag"]
 
 
 class IOMode(enum.Enum):
@@ -96,11 +97,21 @@ def _device(tpu_id):
 
 def get_available_tpu_num():
     """How many devices there are."""
-    from . import _native
-    import ctypes
     count = ctypes.c_int()
     _native.check(_native.bmlib().bm_dev_getcount(ctypes.byref(count)))
     return count.value
+
+
+def get_dev_stat(dev_id):
+    """Of a device: MiB of memory in all, MiB that are used, and how busy it is in percent."""
+    stat = (ctypes.c_int * 16)()
+    _native.check(_native.bmlib().bm_get_stat(_device(dev_id)._handle, stat))
+    return list(stat[:3])
+
+
+def get_tpu_util(dev_id):
+    """How busy a device is, in percent."""
+    return get_dev_stat(dev_id)[2]
 
 
 def set_print_flag(print_flag):

@@ -189,6 +189,10 @@ def test_maps_of_tensors_have_the_memory_of_their_mode():
         (result,) = engine.process(graph, inputs).values()
         assert result.asnumpy().tobytes() == want
     assert sail.set_loglevel(sail.LogLevel.WARN) == 0 and sail.set_loglevel(17) == -1
+    total, used, busy = sail.get_dev_stat(0)
+    large = sail.Tensor(sail.Handle(0), [8 << 20], sail.Dtype.BM_INT8, False, True)
+    assert total > used >= 0 and 0 <= busy <= 100 and sail.get_dev_stat(0)[1] >= used + 8 and large.size() == 8 << 20
+    assert 0 <= sail.get_tpu_util(0) <= 100
 
 
 class Chat:

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -338,7 +339,8 @@ class Session {
         shape.dims[k] = static_cast<int>(stage.inputs[i].shape[k]);
       shapes.push_back(shape);
     }
-    for (Bytes& output : outputs) out.push_back(output.data());
+    std::transform(outputs.begin(), outputs.end(), std::back_inserter(out),
+                   [](Bytes& output) { return output.data(); });
     bm_shape_t not_made{};
     not_made.num_dims = -1;
     std::vector<bm_shape_t> output_shapes(out.size(), not_made);
