@@ -52,52 +52,60 @@ void add_result(Writer& to, R result) {
   }
 }
 
-// False: the bytes are not those of the function's arguments.
-template <class R, class... A>
-bool make_call(R (*function)(A...), Reader& from, Bytes& answer) {
-  std::tuple<Parameter<A>...> held{Parameter<A>(from)...};
-  if (!from.whole()) return false;
-  Writer writer(answer);
-  std::apply(
-      [&](auto&... one) {
-        if constexpr (std::is_void_v<R>) {
-          function(one.get()...);
-        } else {
-          add_result(writer, function(one.get()...));
-        }
-        (one.write_back(writer), ...);
-      },
-      held);
-  return true;
-}
+// A function of the interface; Caller knows its type.
+using AnyFunction = void (*)();
+
+// A parameter of a call, by its number. With std::tuple the file takes three times as long to compile.
+template <std::size_t kNumber, class P>
+struct Slot {
+  explicit Slot(Reader& from) : one(from) {}
+  P one;
+};
+
+template <class Numbers, class R, class... A>
+struct Caller;
+template <std::size_t... kNumbers, class R, class... A>
+struct Caller<std::index_sequence<kNumbers...>, R, A...> : Slot<kNumbers, Parameter<A>>... {
+  explicit Caller([[maybe_unused]] Reader& from) : Slot<kNumbers, Parameter<A>>(from)... {}
+
+  // False: the bytes are not those of the function's arguments. One for all functions of a type.
+  static bool make_call(AnyFunction any, Reader& from, Bytes& answer) {
+    const auto function = reinterpret_cast<R (*)(A...)>(any);
+    [[maybe_unused]] Caller held(from);
+    if (!from.whole()) return false;
+    Writer writer(answer);
+    if constexpr (std::is_void_v<R>) {
+      function(held.Slot<kNumbers, Parameter<A>>::one.get()...);
+    } else {
+      add_result(writer, function(held.Slot<kNumbers, Parameter<A>>::one.get()...));
+    }
+    (held.Slot<kNumbers, Parameter<A>>::one.write_back(writer), ...);
+    return true;
+  }
+};
 
 struct Row {
   std::string_view name;
   bool passes = false, is_answered = false;
-  bool (*call)(Reader& from, Bytes& answer) = nullptr;
+  AnyFunction function = nullptr;
+  bool (*make_call)(AnyFunction function, Reader& from, Bytes& answer) = nullptr;
 };
 
-template <class F>
-constexpr Row make_row(std::string_view name, std::string_view family, bool (*call)(Reader&, Bytes&)) {
-  return {name, Signature<F>::kPasses && !stays_in_process(name), is_waited_for(family) || Signature<F>::kComesBack,
-          call};
+template <class R, class... A>
+Row make_row(std::string_view name, std::string_view family, R (*function)(A...)) {
+  using F = R(A...);
+  Row row{name, Signature<F>::kPasses && !stays_in_process(name), is_waited_for(family) || Signature<F>::kComesBack};
+  if constexpr (Signature<F>::kPasses) {
+    row.function = reinterpret_cast<AnyFunction>(function);
+    row.make_call = &Caller<std::index_sequence_for<A...>, R, A...>::make_call;
+  }
+  return row;
 }
-
-template <class F>
-constexpr bool passes = Signature<F>::kPasses;
 
 #undef tpu_register_kernel_func
 // In the order of the table, as the numbers of the calls are.
-constexpr Row kRows[] = {
-#define OP(family, function, ...)                                                              \
-  make_row<decltype(::function)>(#function, #family, [](Reader& from, Bytes& answer) -> bool { \
-    return [&](auto* called) {                                                                 \
-      if constexpr (passes<std::remove_pointer_t<decltype(called)>>)                           \
-        return make_call(called, from, answer);                                                \
-      else                                                                                     \
-        return false;                                                                          \
-    }(&::function);                                                                            \
-  }),
+const Row kRows[] = {
+#define OP(family, function, ...) make_row(#function, #family, &::function),
 #define OKK(...)
 #include "device/isa/ops.def"
 #undef OP
@@ -246,7 +254,8 @@ class Module final : public EmulatedModule {
     place_.emplace(stack_);
     Reader reader(payload.data(), payload.size());
     answer_.clear();
-    const bool made = row.call(reader, answer_);  // may end the launch: nothing here needs to be undone
+    const bool made =
+        row.make_call(row.function, reader, answer_);  // may end the launch: nothing here needs to be undone
     place_.reset();
     if (!made) return fail_of_noise(), false;
     if (!row.is_answered) return true;
