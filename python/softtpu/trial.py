@@ -212,7 +212,8 @@ def _case_lines(case):
                          f"its element {writer['index']}")
         elif one["index"] is not None:
             lines.append("    no command has written it")
-    lines += [f"  advice: {advice['text']}" for advice in case["advice"] or ()]
+    if case["verdict"] in (runner.OK, runner.FINDINGS):  # of what is wrong, times say little
+        lines += [f"  advice: {advice['text']}" for advice in case["advice"] or ()]
     return lines
 
 

@@ -87,7 +87,12 @@ def main():
     today, before = (json.loads(api("tpu_bdc_fp_div", "--json", "--chip", chip)) for chip in ("bm1684x", "BM1684X-23.05"))
     assert before["chip"] == "bm1684x-23.05" and "fp16" in before["types"] and "fp16" not in today["types"], (today, before)
     assert json.loads(api("tpu_bdc_fp_roi_depthwise2d", "--json", "--chip", "bm1684x-23.05"))["limits"]
-    assert "the rest of this page is about the other chips" in " ".join(api("tpu_bdc_fp_add", "--chip", "bm1684").split())
+    # A page says nothing of how to call what the chip refuses.
+    for chip in ("bm1684", "bm1688"):
+        name = "tpu_bdc_fp_add" if chip == "bm1684" else "tpu_cdma_send"
+        page = json.loads(api(name, "--json", "--chip", chip))
+        assert page["on_chip"] and page["parameters"] and not page.keys() & {"types", "limits", "errors", "engine", "example", "time"}, page
+        assert chip not in page["usable_on"] and "BM1684X" not in api(name, "--chip", chip).split("chips  ")[0], page
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
         file.write('{"base": "bm1688", "name": "mine", "npu_num": 16}')
         file.flush()

@@ -182,15 +182,11 @@ std::string on_chip(const std::string& name, const Chip& chip) {
   if (!op) return "";
   const OpInfo& row = info(*op);
   if (row.api != chip.api)
-    return fmt::format(
-        "is no chip for this function: it runs {} functions; the rest of this page is about the other "
-        "chips",
-        chip.api == Api::kTpuKernel ? "tpu_*" : "okk_*");
+    return fmt::format("is no chip for this function: it runs {} functions",
+                       chip.api == Api::kTpuKernel ? "tpu_*" : "okk_*");
   if (const std::string* reason = chip.reason_to_refuse(row.name, part_for(row)))
-    return "refuses every call: " + *reason + "; the rest of this page is about the other chips";
-  if (!chip.has_part(part_for(row)))
-    return fmt::format("has no {}: every call is refused; the rest of this page is about the other chips",
-                       part_for(row));
+    return "refuses every call: " + *reason;
+  if (!chip.has_part(part_for(row))) return fmt::format("has no {}: every call is refused", part_for(row));
   std::string text =
       fmt::format("{} NPUs, {} bytes of local memory in each, in {} banks; aligned layout: {} bytes; {} core{}",
                   chip.npu_num, chip.local_bytes, chip.banks, chip.eu_bytes, chip.cores, chip.cores == 1 ? "" : "s");
@@ -216,7 +212,8 @@ int show_function(const FunctionReference& reference, const ApiOptions& options,
       view.here += "; types, limits, errors and the example are not those of this description but of the first chip";
     }
     const auto op = find_op(options.filter);
-    if (op && runs_on(info(*op), *chip)) {
+    view.refused = op && !runs_on(info(*op), *chip);
+    if (op && !view.refused) {
       for (const RangeHere& range : ranges_on(info(*op), *chip))
         view.ranges.emplace_back(range.argument, range.low + ".." + range.high);
     }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -66,6 +67,13 @@ void add_parameters(std::string& out, const json& parameters) {
     add_wrapped(out, one[1].get_ref<const std::string&>(), width + 4);
   }
   if (!parameters.empty()) out += '\n';
+}
+
+// Sections about calls that a chip takes.
+bool is_of_calls(const std::string& label) {
+  static constexpr std::array kLabels = {"types",  "limits", "NULL", "overlap", "note",
+                                         "errors", "engine", "time", "samples", "example"};
+  return std::ranges::find(kLabels, label) != kLabels.end();
 }
 
 // One line after the other, verbatim: an example.
@@ -253,6 +261,7 @@ std::string FunctionReference::page(const std::string& name, const View& view) c
   bool tested_shown = view.known.empty();
   for (const auto& [label, value] : data_->sections(entry, view.chip)) {
     if (label == "source") continue;  // for maintainers: docs/reference and the JSON have it
+    if (view.refused && is_of_calls(label)) continue;
     // Pages may lack either.
     if (!tested_shown && (label == "see also" || label == "example")) {
       data_->add_tested(out, entry, view);
@@ -276,6 +285,7 @@ json FunctionReference::page_as_json(const std::string& name, const View& view) 
               {"include", entry["include"]},
               {"family", entry["family"]}};
   for (const auto& [label, value] : data_->sections(entry, view.chip)) {
+    if (view.refused && is_of_calls(label)) continue;
     if (label == "parameters") {
       for (const json& one : value) out["parameters"].push_back({{"name", one[0]}, {"meaning", one[1]}});
     } else {

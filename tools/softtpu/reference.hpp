@@ -23,9 +23,10 @@ class FunctionReference {
   bool has(const std::string& name) const;
   // What is shown of a function besides what is written about it.
   struct View {
-    std::string known;  // how softtpu knows; "" for functions outside the ledger
-    std::string chip;   // name of the chip that the page is about; "": the first one that has the function
-    std::string here;   // how that chip differs from the text, a sentence
+    std::string known;     // how softtpu knows; "" for functions outside the ledger
+    std::string chip;      // name of the chip that the page is about; "": the first one that has the function
+    std::string here;      // how that chip differs from the text, a sentence
+    bool refused = false;  // the chip refuses every call: what calls have to be like is not said
     // What the chip asks of arguments: name and range. Those that the text gives are not repeated.
     std::vector<std::pair<std::string, std::string>> ranges;
   };
