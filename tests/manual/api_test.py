@@ -98,6 +98,7 @@ def main():
         file.flush()
         page = json.loads(api("tpu_bdc_fp_add", "--json", "--chip", file.name))
     assert page["chip"] == "mine" and "16 NPUs" in page["on_chip"] and "not those of this description" in page["on_chip"], page
+    assert "neither recorded nor described" in json.loads(api("tpu_cdma_send_v2", "--json", "--chip", "bm1690"))["on_chip"]
     # The ranges that the limits give are not said again in other words.
     page = json.loads(api("tpu_bdc_int8_zp_mm", "--json", "--chip", "bm1684x"))
     assert "number of output rows" not in page["on_chip"] and "M (rows of output)" in " ".join(page["limits"]), page

@@ -187,6 +187,8 @@ std::string on_chip(const std::string& name, const Chip& chip) {
   if (const std::string* reason = chip.reason_to_refuse(row.name, part_for(row)))
     return "refuses every call: " + *reason;
   if (!chip.has_part(part_for(row))) return fmt::format("has no {}: every call is refused", part_for(row));
+  if (row.support == Support::kUndetermined)
+    return fmt::format("refuses every call: its {} is neither recorded nor described", row.note);
   std::string text =
       fmt::format("{} NPUs, {} bytes of local memory in each, in {} banks; aligned layout: {} bytes; {} core{}",
                   chip.npu_num, chip.local_bytes, chip.banks, chip.eu_bytes, chip.cores, chip.cores == 1 ? "" : "s");
