@@ -171,6 +171,7 @@ std::vector<RangeHere> ranges_on(const OpInfo& row, const Chip& chip) {
       of.high = std::min<std::int64_t>(number(of.high), number(limit.high));
   }
   std::vector<RangeHere> ranges;
+  ranges.reserve(ends.size());
   for (const auto& [argument, of] : ends) ranges.push_back({argument, text(of.low), text(of.high)});
   return ranges;
 }
