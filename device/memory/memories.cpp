@@ -222,10 +222,9 @@ Memories::Location Memories::find_system(std::uint64_t addr, std::uint64_t bytes
 }
 
 void Memories::fill_static_memory() {
-  const StaticGap gap = static_gap(chip_);
-  for (std::uint64_t at = 0; at + sizeof(gap.word) <= std::min<std::uint64_t>(gap.end, static_.bytes());
-       at += sizeof(gap.word)) {
-    std::memcpy(static_.data() + at, &gap.word, sizeof(gap.word));
+  if (const std::uint32_t gap = static_gap(chip_); gap != 0) {
+    for (std::uint64_t at = 0; at + sizeof(gap) <= static_.bytes(); at += sizeof(gap))
+      std::memcpy(static_.data() + at, &gap, sizeof(gap));
   }
   for (const StaticTable& table : static_tables(chip_)) {
     const std::uint64_t bytes = table.words.size_bytes();

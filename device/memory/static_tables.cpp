@@ -320,11 +320,7 @@ std::span<const StaticTable> static_tables(const Chip& chip) {
   return kTpuTables;
 }
 
-StaticGap static_gap(const Chip& chip) {
-  if (!chip.has(Quirk::kStaticApart)) return {};
-  const StaticTable& last = kApartTables.back();
-  return {kBetween, last.offset + static_cast<std::uint32_t>(last.words.size_bytes())};
-}
+std::uint32_t static_gap(const Chip& chip) { return chip.has(Quirk::kStaticApart) ? kBetween : 0; }
 
 std::uint32_t static_place(const Chip& chip, std::uint32_t offset) {
   if (chip.has(Quirk::kStaticBf16)) return bf16_place(offset);

@@ -18,11 +18,8 @@ struct StaticTable {
 };
 
 std::span<const StaticTable> static_tables(const Chip& chip);
-// What lies between the tables: this word, up to `end` bytes; 0 behind it.
-struct StaticGap {
-  std::uint32_t word = 0, end = 0;
-};
-StaticGap static_gap(const Chip& chip);
+// The word that fills static memory where no table lies.
+std::uint32_t static_gap(const Chip& chip);
 // Where a chip has what others have at one of the offsets below.
 std::uint32_t static_place(const Chip& chip, std::uint32_t offset);
 

@@ -1,6 +1,8 @@
 // Questions about data types, and conversion of single values on the kernel's side.
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "device/chip/conversions.hpp"
 #include "device/isa/op_names.hpp"
 #include "device/numeric/convert.hpp"
@@ -15,6 +17,13 @@ constexpr int kBeyondHalf = 65536;  // integers from here on exceed every f16
 constexpr TypeSet kInts4 = types(Dtype::kInt4, Dtype::kUint4);
 
 bool is_in(Op op, data_type_t dtype, TypeSet set) { return contains(set, Call(op).published_dtype("dtype", dtype)); }
+
+// A comparison with the numbers of the types: false for what is no type (numerics newer-rules.md:
+// is_data_type_int8(33); golden bm1684x-1.30-varied: is_data_type_fp8(33)).
+bool is_one_of(Op op, data_type_t dtype, TypeSet set) {
+  const std::optional<Dtype> type = Call(op).chip().type_numbers.type_of(dtype);
+  return type && contains(set, *type);
+}
 
 // What a conversion of the chip cannot do, or nullptr.
 const char* obstacle(const Chip& chip, Dtype to, Dtype from, Rounding mode) {
@@ -75,10 +84,10 @@ bool tpu_is_data_type_signed(data_type_t dtype) {
                kFloats | kFp8s | types(Dtype::kTf32, Dtype::kFp20) | kSignedInts | types(Dtype::kInt4));
 }
 bool tpu_is_data_type_int(data_type_t dtype) { return is_in(Op::tpu_is_data_type_int, dtype, kInts | kInts4); }
-bool tpu_is_data_type_int4(data_type_t dtype) { return is_in(Op::tpu_is_data_type_int4, dtype, kInts4); }
-bool tpu_is_data_type_int8(data_type_t dtype) { return is_in(Op::tpu_is_data_type_int8, dtype, kInts8); }
-bool tpu_is_data_type_int16(data_type_t dtype) { return is_in(Op::tpu_is_data_type_int16, dtype, kInts16); }
-bool tpu_is_data_type_int32(data_type_t dtype) { return is_in(Op::tpu_is_data_type_int32, dtype, kInts32); }
+bool tpu_is_data_type_int4(data_type_t dtype) { return is_one_of(Op::tpu_is_data_type_int4, dtype, kInts4); }
+bool tpu_is_data_type_int8(data_type_t dtype) { return is_one_of(Op::tpu_is_data_type_int8, dtype, kInts8); }
+bool tpu_is_data_type_int16(data_type_t dtype) { return is_one_of(Op::tpu_is_data_type_int16, dtype, kInts16); }
+bool tpu_is_data_type_int32(data_type_t dtype) { return is_one_of(Op::tpu_is_data_type_int32, dtype, kInts32); }
 bool tpu_is_data_type_signed_int(data_type_t dtype) {
   return is_in(Op::tpu_is_data_type_signed_int, dtype, kSignedInts | types(Dtype::kInt4));
 }

@@ -506,6 +506,48 @@ TEST(NewerChips, DivideHalvesWhereTheChipDoes) {
   older.expect_fault(divide, "dtype is fp16 (allowed: fp32)");
 }
 
+// numerics newer-rules.md: int8_sym_quant_conv2d_for_deconv2d of today's BM1684X takes an output 4 bytes further on.
+TEST(NewerChips, StoreSumsOfBytesAtMultiplesOfFour) {
+  const dim4 shape{1, 1, 1, 4};
+  const dim2 one{1, 1}, none{0, 0};
+  const padding_t padding{0, 0, 0, 0};
+  const auto sum = [&](bool transposed, local_addr_t output) {
+    return [=] {
+      if (transposed)
+        tpu_bdc_int8_sym_quant_conv2d_for_deconv2d(output, 0, kBank, 2 * kBank, &shape, nullptr, 1, &one, &none,
+                                                   &padding, &one, DT_UINT8, DT_UINT8, DT_UINT8, DT_UINT16, 0, false,
+                                                   false);
+      else
+        tpu_bdc_int8_sym_quant_conv2d(output, 0, kBank, 2 * kBank, &shape, nullptr, 1, &one, &padding, &one, &one,
+                                      DT_UINT8, DT_UINT8, DT_UINT8, DT_UINT16, 0, false, false);
+    };
+  };
+  for (const bool transposed : {false, true}) {
+    TestDevice device("bm1684x"), older("bm1684x-23.05");
+    std::fill_n(device.local<std::uint8_t>(0, 3 * kBank), 16, 0xA5);
+    *device.local<std::uint32_t>(0, 0) = 0x04030201;
+    *device.local<std::uint8_t>(0, kBank) = 3;
+    const auto outcome = device.run(sum(transposed, 3 * kBank + 4));
+    ASSERT_TRUE(outcome.ok) << outcome.text;
+    EXPECT_EQ(*device.local<std::uint32_t>(0, 3 * kBank), 0xA5A5A5A5U);
+    EXPECT_EQ(*device.local<std::uint32_t>(0, 3 * kBank + 4), 0x0C090603U);
+    device.expect_fault(sum(transposed, 3 * kBank + 2), "is not a multiple of 4");
+    older.expect_fault(sum(transposed, 3 * kBank + 4), "is not a multiple of 8");
+  }
+}
+
+// numerics newer-rules.md: npu_distribute_from_static of BM1690 brings no zeros from behind the tables. Its emulator's
+// memories begin as words of 0xdeadbeef, which the gaps between the tables show.
+TEST(NewerChips, FillStaticMemoryBehindItsTables) {
+  const auto word = [](const char* chip) {
+    TestDevice device(chip);
+    const auto outcome = device.run([] { tpu_bdc_npu_distribute_from_static(0, 2944, 64, DT_INT32); });
+    EXPECT_TRUE(outcome.ok) << outcome.text;
+    return *device.local<std::uint32_t>(63, 0);
+  };
+  EXPECT_EQ(word("bm1690"), 0xDEADBEEFU);
+}
+
 // CV184X refuses them, where other chips move whole rows.
 TEST(NewerChips, ExchangeBatchesAndChannelsByUnitStrides) {
   TestDevice device("cv184x");

@@ -183,6 +183,15 @@ TEST_F(QueryTest, DataTypesHaveASizeASignAndAKind) {
     });
   }
   expect_refused([] { static_cast<void>(tpu_data_type_size(DT_INT4)); }, "4-bit types have no size in bytes");
+  // Comparisons with the numbers of types have an answer for every number (numerics newer-rules.md: 33), others do not.
+  constexpr auto kNoType = static_cast<data_type_t>(33);
+  ask([&] {
+    check(Op::tpu_is_data_type_int4, tpu_is_data_type_int4(kNoType), false);
+    check(Op::tpu_is_data_type_int8, tpu_is_data_type_int8(kNoType), false);
+    check(Op::tpu_is_data_type_int16, tpu_is_data_type_int16(kNoType), false);
+    check(Op::tpu_is_data_type_int32, tpu_is_data_type_int32(kNoType), false);
+  });
+  expect_refused([] { static_cast<void>(tpu_is_data_type_signed(kNoType)); }, "dtype (33) is not a data type");
 }
 
 // Random bits of any type, rounded in any mode, into any type that the chip converts it to.

@@ -18,7 +18,7 @@ namespace softtpu {
 namespace {
 
 // What a row of execution units takes at once of an 8- or 16-bit result.
-constexpr std::uint64_t kSmallOutputAlignment = 8;
+constexpr std::uint64_t kSmallOutputAlignment = 8, kByteSumAlignment = 4;
 
 // Convolutions that may rescale: FP8, or 16-bit floats without a factor.
 void check_rescaled_types(Checks& check, const Conv2dCmd& cmd) {
@@ -126,7 +126,9 @@ void check_places(Checks& check, const Conv2dCmd& cmd) {
     return fmt::format("start NPU of input ({}) is not 0, which {} needs", npu, to_text(cmd.src.dtype));
   });
   const std::uint64_t row = static_cast<unsigned>(check.chip().eu_bytes);
-  check.multiple_of("output", cmd.dst.addr, cmd.src.dtype == Dtype::kFp32 ? row : kSmallOutputAlignment);
+  const bool free_sum = cmd.kind == Conv2dKind::kSymmetric && check.chip().has(Quirk::kFreeByteDepthwiseOutput);
+  const std::uint64_t step = free_sum ? kByteSumAlignment : kSmallOutputAlignment;
+  check.multiple_of("output", cmd.dst.addr, cmd.src.dtype == Dtype::kFp32 ? row : step);
   const auto* weight = std::get_if<Tensor>(&cmd.weight);
   // Weights of less than 32 bits lie in rows of several input channels.
   if (weight != nullptr && size_of(weight->dtype) < 4) check.multiple_of("weight", weight->addr, row);
