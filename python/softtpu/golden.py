@@ -19,13 +19,23 @@ from .errors import Error
 _LOCAL = "local"  # instead of an address: this machine's processors
 
 
+def _is_other_json(file):
+    """Whole JSON without cases and without their bytes: an index, a table of instructions."""
+    if file.with_suffix(".bin").exists():
+        return False
+    try:
+        return "cases" not in json.loads(file.read_text(encoding="utf-8"))
+    except ValueError:
+        return False
+
+
 def _families(paths):
     """The family files under the paths, as `softtpu golden` finds them."""
     found = []
     for path in map(pathlib.Path, paths):
         if not path.exists():
             raise Error(f"{path}: no such file or folder.")
-        found += sorted(path.rglob("*.json")) if path.is_dir() else [path]
+        found += [file for file in sorted(path.rglob("*.json")) if not _is_other_json(file)] if path.is_dir() else [path]
     if not found:
         raise Error("there are no family files (*.json) under the paths.")
     return found

@@ -52,6 +52,18 @@ def main():
                 run(0, "layout", "--chip", called, "--banks")
                 if cases := cases_of(stem, folder):
                     run(0, "golden", "--chip", called, str(cases))
+        # Other JSON beside the cases of a folder is counted; alone, or with its cases damaged, a folder is no success.
+        other = folder / "other"
+        other.mkdir()
+        (other / "index.json").write_text('{"total": 0}')
+        run(1, "golden", str(other))
+        recorded = cases_of("bm1684x", other)
+        if "1 files of other JSON passed over" not in run(0, "golden", str(other)):
+            sys.exit("FAILED: softtpu golden does not count what it passes over")
+        recorded.with_suffix(".bin").unlink()
+        run(1, "golden", str(other))
+        recorded.write_text(recorded.read_text()[:500])
+        run(1, "golden", str(other))
     for status, *words in ((2, "api"), (2, "layout", "--shape", "1,1,1,1"), (1, "golden", str(ROOT / "tests/golden/cv184x/layout.json"))):
         if "bm9999" not in run(status, *words, "--chip", "bm9999"):
             sys.exit(f"FAILED: softtpu {words[0]} does not name the chip that is none")

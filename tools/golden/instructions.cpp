@@ -312,10 +312,6 @@ bool holds_instructions(const std::string& file) {
   return head.substr(0, head.find("\"cases\"")).find("\"scratch\"") != std::string::npos;
 }
 
-bool is_index(const std::string& file) {
-  return fs::path(file).filename() == "index.json" && fs::exists(fs::path(file).parent_path() / "instr_1.json");
-}
-
 InstructionResult run_instructions(const InstructionOptions& options) {
   Session session(options);
   for (const std::string& file : options.files) session.run(file);

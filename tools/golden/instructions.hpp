@@ -40,9 +40,6 @@ struct InstructionResult {
 // Whether a file of recorded cases holds instructions in place of calls.
 bool holds_instructions(const std::string& file);
 
-// Whether a file counts what is in the others: index.json beside files of instructions.
-bool is_index(const std::string& file);
-
 // Prints a line for each file and for each format with its functions, then the total.
 InstructionResult run_instructions(const InstructionOptions& options);
 

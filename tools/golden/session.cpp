@@ -140,9 +140,18 @@ class Session {
   std::map<std::string, int> shown_;
 };
 
+// A file of cases has its bytes beside it.
+bool is_other_json(const fs::path& file) {
+  std::error_code error;
+  if (fs::exists(fs::path(file).replace_extension("bin"), error)) return false;
+  std::ifstream stream(file);
+  const auto json = nlohmann::json::parse(stream, nullptr, false);
+  return !json.is_discarded() && !json.contains("cases");
+}
+
 }  // namespace
 
-Result<std::vector<std::string>> find_families(const std::vector<std::string>& paths) {
+Result<std::vector<std::string>> find_families(const std::vector<std::string>& paths, int* passed_over) {
   std::vector<std::string> files;
   for (const std::string& path : paths) {
     std::error_code error;
@@ -153,7 +162,12 @@ Result<std::vector<std::string>> find_families(const std::vector<std::string>& p
       continue;
     }
     for (fs::recursive_directory_iterator at(path, error), end; at != end; at.increment(error)) {
-      if (at->path().extension() == ".json") files.push_back(at->path().string());
+      if (at->path().extension() != ".json") continue;
+      if (!is_other_json(at->path())) {
+        files.push_back(at->path().string());
+      } else if (passed_over != nullptr) {
+        ++*passed_over;
+      }
     }
     if (error) return Error{ErrorKind::kResource, path + ": " + error.message()};
   }

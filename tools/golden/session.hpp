@@ -51,7 +51,8 @@ SessionResult run_session(const SessionOptions& options, const MakeTarget& make_
 // Writes the counts per function as JSON. False, with a line on stderr, when the file cannot be written.
 bool write_ledger(const std::string& path, const SessionResult& result);
 
-// All family files under the paths, sorted. Errors name the path.
-Result<std::vector<std::string>> find_families(const std::vector<std::string>& paths);
+// All family files under the paths, sorted. Errors name the path. Whole JSON that lies in a folder without cases and
+// without their bytes (an index, a table of instructions) is no family: `passed_over` counts such files.
+Result<std::vector<std::string>> find_families(const std::vector<std::string>& paths, int* passed_over = nullptr);
 
 }  // namespace softtpu::golden

@@ -76,7 +76,9 @@ int run_calls(const GoldenOptions& options) {
 int run_golden(const GoldenOptions& options) {
   if (!options.cluster.empty()) return run_on_cluster(options);
   // Files of instructions go another way than files of calls.
-  const auto files = golden::find_families(options.session.paths);
+  int passed_over = 0;
+  const auto files = golden::find_families(options.session.paths, &passed_over);
+  if (passed_over > 0) fmt::print("{} files of other JSON passed over\n", passed_over);
   GoldenOptions calls = options;
   golden::InstructionOptions instructions;
   if (files) {
@@ -84,7 +86,7 @@ int run_golden(const GoldenOptions& options) {
     for (const std::string& file : *files) {
       if (golden::holds_instructions(file))
         instructions.files.push_back(file);
-      else if (!golden::is_index(file))
+      else
         calls.session.paths.push_back(file);
     }
   }
