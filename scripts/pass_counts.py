@@ -11,6 +11,8 @@ import re
 import subprocess
 import sys
 
+from generated_file import write_or_check
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/pass-counts.md"
 CORPORA = ("bm1684x-1.30-varied", "bm1688-varied", "bm1690-varied", "bm1690e", "bm1684x2", "cv184x")
@@ -69,12 +71,7 @@ def main():
     text = page_text(of_corpora)
     if wrong or any(row[1] for families in of_corpora.values() for row in families.values()):
         return 1
-    if not options.check:
-        PAGE.write_text(text)
-    elif PAGE.read_text() != text:
-        print(f"{PAGE.name} is not what the replays say; run scripts/pass_counts.py")
-        return 1
-    return 0
+    return write_or_check(PAGE, text, options.check, "pass_counts.py")
 
 
 if __name__ == "__main__":

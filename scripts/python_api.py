@@ -6,6 +6,8 @@ import pathlib
 import re
 import sys
 
+from generated_file import write_or_check
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "scripts/reference"))
 import prototypes  # noqa: E402
@@ -90,13 +92,7 @@ LAUNCH = next(name for name in json.loads((ROOT / "tests/api/bmlib.json").read_t
 
 
 def main():
-    text = generated()
-    if "--check" not in sys.argv[1:]:
-        TARGET.write_text(text)
-    elif not TARGET.exists() or TARGET.read_text() != text:
-        print(f"{TARGET.relative_to(ROOT)} is not current; run scripts/python_api.py")
-        return 1
-    return 0
+    return write_or_check(TARGET, generated(), "--check" in sys.argv[1:], "python_api.py")
 
 
 if __name__ == "__main__":

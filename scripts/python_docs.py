@@ -8,6 +8,8 @@ import re
 import sys
 import textwrap
 
+from generated_file import write_or_check
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "python/softtpu"
 TARGET = ROOT / "docs/python.md"
@@ -125,13 +127,7 @@ def generated():
 
 
 def main():
-    text = generated()
-    if "--check" not in sys.argv[1:]:
-        TARGET.write_text(text)
-    elif not TARGET.exists() or TARGET.read_text() != text:
-        print(f"{TARGET.relative_to(ROOT)} is not current; run scripts/python_docs.py")
-        return 1
-    return 0
+    return write_or_check(TARGET, generated(), "--check" in sys.argv[1:], "python_docs.py")
 
 
 if __name__ == "__main__":

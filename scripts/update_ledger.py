@@ -17,6 +17,7 @@ import tempfile
 import xml.etree.ElementTree as xml
 
 import corpora
+from generated_file import write_or_check
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LEDGER = ROOT / "tools/softtpu/ledger.json"
@@ -112,12 +113,7 @@ def main():
         verified[function] = {"exact": exact, "deviating": count["skipped"], "reference": tolerances.get(function, ""),
                               "oracle": confirmed[function]}
     text = ledger_text(verified, assumed, by_chip)
-    if not options.check:
-        LEDGER.write_text(text)
-    elif LEDGER.read_text() != text:
-        print(f"{LEDGER.name} is not what the tests say; run scripts/update_ledger.py")
-        return 1
-    return 0
+    return write_or_check(LEDGER, text, options.check, "update_ledger.py")
 
 
 if __name__ == "__main__":

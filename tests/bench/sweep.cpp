@@ -277,6 +277,12 @@ ElementKind cast_kind(const char* name, data_type_t to, unsigned to_bytes, data_
           }};
 }
 
+ElementKind move_kind(const char* name, data_type_t type, unsigned bytes, const dim4& largest) {
+  return {name, {bytes}, bytes, largest, kAnyChannels, 0, [=](const dim4& shape, const auto& at) {
+            tpu_bdc_cpy(at[0], at[1], &shape, nullptr, nullptr, type);
+          }};
+}
+
 std::vector<ElementKind> element_kinds() {
   return {
       {"int_pc_requant int32 -> int8",
@@ -319,20 +325,8 @@ std::vector<ElementKind> element_kinds() {
       cast_kind("cast f16 -> f32", DT_FP32, 4, DT_FP16, 2),
       cast_kind("cast f32 -> int8", DT_INT8, 1, DT_FP32, 4),
       cast_kind("cast int8 -> f32", DT_FP32, 4, DT_INT8, 1),
-      {"move f32",
-       {4},
-       4,
-       {1, 64, 64, 128},
-       kAnyChannels,
-       0,
-       [](const dim4& shape, const auto& at) { tpu_bdc_cpy(at[0], at[1], &shape, nullptr, nullptr, DT_FP32); }},
-      {"move int8",
-       {1},
-       1,
-       {1, 64, 128, 256},
-       kAnyChannels,
-       0,
-       [](const dim4& shape, const auto& at) { tpu_bdc_cpy(at[0], at[1], &shape, nullptr, nullptr, DT_INT8); }},
+      move_kind("move f32", DT_FP32, 4, {1, 64, 64, 128}),
+      move_kind("move int8", DT_INT8, 1, {1, 64, 128, 256}),
       {"move f16, channels and columns exchanged",
        {2},
        2,

@@ -48,6 +48,24 @@ class FirmwareNetworks : public Networks {
     for (float& one : all) one = (one + 1.5F) * 2;
     return all;
   }
+  // A launch that loops ends after so many milliseconds, with the kernel's name.
+  void expect_the_watchdog(const char* library, const char* network, int timeout) {
+    ASSERT_TRUE(load_with(library, network)) << log();
+    ASSERT_EQ(bm_set_sync_timeout(handle_, timeout), BM_SUCCESS);
+    take_log();
+    EXPECT_TRUE(run_rows(3).empty());
+    EXPECT_THAT(log(), HasSubstr("sg_api_dynamic_fullnet"));
+    ASSERT_EQ(bm_set_sync_timeout(handle_, 60000), BM_SUCCESS);
+  }
+  // In another runtime of the same device.
+  void expect_a_good_launch(const char* library, const char* network) {
+    void* other = bmrt_create(handle_);
+    std::swap(runtime_, other);
+    EXPECT_TRUE(load_with(library, network)) << log();
+    EXPECT_EQ(run_rows(2), expected(2)) << log();
+    std::swap(runtime_, other);
+    bmrt_destroy(other);
+  }
   // All lines of the log.
   std::string log() {
     std::string all;
@@ -97,12 +115,7 @@ TEST_P(FailingFirmware, FailsTheLaunchAlone) {
   take_log();
   EXPECT_TRUE(run_rows(3).empty());
   EXPECT_THAT(log(), HasSubstr(text));
-  void* other = bmrt_create(handle_);
-  std::swap(runtime_, other);
-  EXPECT_TRUE(load_with(SOFTTPU_TEST_FIRMWARE, "walked"));
-  EXPECT_EQ(run_rows(2), expected(2)) << log();
-  std::swap(runtime_, other);
-  bmrt_destroy(other);
+  expect_a_good_launch(SOFTTPU_TEST_FIRMWARE, "walked");
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -117,18 +130,8 @@ INSTANTIATE_TEST_SUITE_P(
 
 // The watchdog ends it, and a later launch runs.
 TEST_F(FirmwareNetworks, ALibraryThatLoopsIsEnded) {
-  ASSERT_TRUE(load_with(SOFTTPU_TEST_FIRMWARE, "walked_loops")) << log();
-  ASSERT_EQ(bm_set_sync_timeout(handle_, 300), BM_SUCCESS);
-  take_log();
-  EXPECT_TRUE(run_rows(3).empty());
-  EXPECT_THAT(log(), HasSubstr("sg_api_dynamic_fullnet"));
-  ASSERT_EQ(bm_set_sync_timeout(handle_, 60000), BM_SUCCESS);
-  void* other = bmrt_create(handle_);
-  std::swap(runtime_, other);
-  EXPECT_TRUE(load_with(SOFTTPU_TEST_FIRMWARE, "walked"));
-  EXPECT_EQ(run_rows(2), expected(2)) << log();
-  std::swap(runtime_, other);
-  bmrt_destroy(other);
+  ASSERT_NO_FATAL_FAILURE(expect_the_watchdog(SOFTTPU_TEST_FIRMWARE, "walked_loops", 300));
+  expect_a_good_launch(SOFTTPU_TEST_FIRMWARE, "walked");
 }
 
 // Firmware in the file itself, for the chips' processor: on another machine qemu-user runs it.
@@ -176,18 +179,8 @@ TEST_F(FirmwareInside, FailsItsLaunchesAlone) {
 }
 
 TEST_F(FirmwareInside, ThatLoopsIsEnded) {
-  ASSERT_TRUE(load_with("file", "walked_loops_inside")) << log();
-  ASSERT_EQ(bm_set_sync_timeout(handle_, 1000), BM_SUCCESS);
-  take_log();
-  EXPECT_TRUE(run_rows(3).empty());
-  EXPECT_THAT(log(), HasSubstr("sg_api_dynamic_fullnet"));
-  ASSERT_EQ(bm_set_sync_timeout(handle_, 60000), BM_SUCCESS);
-  void* other = bmrt_create(handle_);
-  std::swap(runtime_, other);
-  EXPECT_TRUE(load_with("", "walked_inside")) << log();
-  EXPECT_EQ(run_rows(2), expected(2)) << log();
-  std::swap(runtime_, other);
-  bmrt_destroy(other);
+  ASSERT_NO_FATAL_FAILURE(expect_the_watchdog("file", "walked_loops_inside", 1000));
+  expect_a_good_launch("", "walked_inside");
 }
 
 // A kernel whose launch is looked after ends the firmware's process, which the next launch starts again.
