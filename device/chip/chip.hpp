@@ -59,7 +59,7 @@ struct Chip {
   int cores = 1;
   std::uint64_t l2_usable = 0;  // bytes of L2 that the chip tells a core of; its window may be larger
   bool l2_per_core = false;     // l2_usable counts for each core of a launch
-  // Core k is told that its local memories and L2 lie so many bytes further than core 0's, k times; 0: at the same
+  // To core k its local memories and L2 lie k times so many bytes further than those of core 0; 0: at the same
   // place, as on a chip with more cores than its map has room for.
   std::uint64_t local_core_step = 0, l2_core_step = 0;
   int dma_w_stride_bytes = 128;    // the largest w stride of a DMA copy
