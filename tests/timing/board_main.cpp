@@ -1,6 +1,6 @@
 // BM1690's estimated times beside published medians of boards: the FP16 sum of two matrices of 1024 x 1024 on one core,
-// as one block and in tiles. Prints the table of docs/time.md. Exit status: 0; 1 when --check finds another table
-// there.
+// as one block and in tiles, and products in blocks. Prints the table of docs/time.md. Exit status: 0; 1 when --check
+// finds another table there.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -53,21 +53,26 @@ void add_in_tiles(std::uint64_t memory, const Row& row) {
 
 // A product in blocks of 32 x 32 x 32: two loads and a product for each step, a store for each block of results.
 struct Product {
-  const char* what;
+  const char* type;
+  data_type_t dtype;
   int extent;
-  double board_us;
+  double board_us, other_board_us;  // of two compilers
 };
 constexpr Product kProducts[] = {
-    {"256 x 256 x 256", 256, 1121},
-    {"512 x 512 x 512", 512, 7257},
-    {"1024 x 1024 x 1024", 1024, 55043},
+    {"BF16", DT_BFP16, 256, 1121, 1260}, {"BF16", DT_BFP16, 512, 7257, 8422},  {"BF16", DT_BFP16, 1024, 55043, 64281},
+    {"FP16", DT_FP16, 256, 1070, 1196},  {"FP16", DT_FP16, 512, 7283, 8370},   {"FP16", DT_FP16, 1024, 55982, 64836},
+    {"FP32", DT_FP32, 256, 1551, 1768},  {"FP32", DT_FP32, 512, 11135, 12840}, {"FP32", DT_FP32, 1024, 86846, 98204},
 };
-void multiply_in_blocks(std::uint64_t memory, int extent) {
+void multiply_in_blocks(std::uint64_t memory, const Product& product) {
+  const int extent = product.extent;
+  const auto size = static_cast<std::uint64_t>(tpu_data_type_size(product.dtype));
   constexpr int kBlock = 32;
-  const dim4 shape = {1, kBlock, 1, kBlock}, whole = {extent * extent, extent, extent, 1};
+  // Rows lie in channels, those of 32-bit floats one after the other in one channel.
+  const bool in_channels = product.dtype != DT_FP32;
+  const dim4 shape = in_channels ? dim4{1, kBlock, 1, kBlock} : dim4{kBlock, 1, 1, kBlock};
+  const dim4 whole = in_channels ? dim4{extent * extent, extent, extent, 1} : dim4{extent, extent, extent, 1};
   constexpr local_addr_t kStep = 0x4000;
-  const std::uint64_t bytes =
-      std::uint64_t{2} * static_cast<std::uint64_t>(extent) * static_cast<std::uint64_t>(extent);
+  const std::uint64_t bytes = size * static_cast<std::uint64_t>(extent) * static_cast<std::uint64_t>(extent);
   const auto at = [&](int row, int column) {
     return static_cast<std::uint64_t>(row) * static_cast<std::uint64_t>(extent) + static_cast<std::uint64_t>(column);
   };
@@ -75,9 +80,13 @@ void multiply_in_blocks(std::uint64_t memory, int extent) {
   for (int m = 0; m < extent; m += kBlock) {
     for (int n = 0; n < extent; n += kBlock) {
       for (int k = 0; k < extent; k += kBlock) {
-        tpu_gdma_cpy_S2L(0, memory + 2 * at(m, k), &shape, nullptr, &whole, DT_BFP16);
-        tpu_gdma_cpy_S2L(kStep, memory + bytes + 2 * at(k, n), &shape, nullptr, &whole, DT_BFP16);
-        tpu_bdc_fp_mm(2 * kStep, 0, kStep, kBlock, kBlock, kBlock, DT_FP32, DT_BFP16, k > 0);
+        tpu_gdma_cpy_S2L(0, memory + size * at(m, k), &shape, nullptr, &whole, product.dtype);
+        tpu_gdma_cpy_S2L(kStep, memory + bytes + size * at(k, n), &shape, nullptr, &whole, product.dtype);
+        if (product.dtype == DT_FP32) {
+          tpu_bdc_fp32_mm(2 * kStep, 0, kStep, 0, kBlock, kBlock, kBlock, kBlock, kBlock, false, k > 0);
+        } else {
+          tpu_bdc_fp_mm(2 * kStep, 0, kStep, kBlock, kBlock, kBlock, DT_FP32, product.dtype, k > 0);
+        }
       }
       tpu_gdma_cpy_L2S(memory + 2 * bytes + 4 * at(m, n), 2 * kStep, &shape, &whole, nullptr, DT_FP32);
     }
@@ -110,14 +119,15 @@ Result<std::string> table() {
     text += fmt::format("| {} | {:.0f} us | {:.0f} us | {:.2f} |\n", row.what, row.board_us, *us, *us / row.board_us);
   }
   text +=
-      "\n| BF16 product in blocks of 32 x 32 x 32, one core | board | estimated | estimated / board "
-      "|\n|---|---|---|---|\n";
+      "\n| product in blocks of 32 x 32 x 32, one core | board, by TileLang | by PPL | estimated | estimated / the "
+      "former "
+      "|\n|---|---|---|---|---|\n";
   for (const Product& product : kProducts) {
     const std::uint64_t memory = chip->global_mem.start + chip->global_reserved;
-    const auto us = estimate([&] { multiply_in_blocks(memory, product.extent); }, *chip);
+    const auto us = estimate([&] { multiply_in_blocks(memory, product); }, *chip);
     if (!us) return us.error();
-    text += fmt::format("| {} | {:.2f} ms | {:.2f} ms | {:.2f} |\n", product.what, product.board_us / 1e3, *us / 1e3,
-                        *us / product.board_us);
+    text += fmt::format("| {} of {} | {:.2f} ms | {:.2f} ms | {:.2f} ms | {:.2f} |\n", product.type, product.extent,
+                        product.board_us / 1e3, product.other_board_us / 1e3, *us / 1e3, *us / product.board_us);
   }
   return text;
 }

@@ -49,6 +49,19 @@ TEST_P(FittedCosts, QuantitiesOfTransfersAreTheirTimes) {
   expect_same(Op::tpu_gdma_cpy_L2S, DmaCopyCmd{CopyOrder::kNchw, global(shape), local(shape)});
 }
 
+TEST_P(FittedCosts, ShortRunsWithinDdrMoveWholeLines) {
+  const Dim4 shape{1, 64, 32, 32};
+  const Tensor dense = global(shape);
+  Tensor apart = global(shape);
+  apart.stride = {1 << 20, 1 << 14, 1 << 9, 1 << 4};  // every element in a line of its own
+  const auto us = [&](const Tensor& src) {
+    const DmaCopyCmd copy{CopyOrder::kNchw, dense, src};
+    expect_same(Op::tpu_gdma_cpy_S2S, copy);
+    return model_->cost(Op::tpu_gdma_cpy_S2S, copy).work_us;
+  };
+  EXPECT_GT(us(apart), 3 * us(dense));
+}
+
 INSTANTIATE_TEST_SUITE_P(Chips, FittedCosts, ::testing::Values("bm1684x", "bm1688", "bm1684"));
 
 TEST(FitOfBm1684, RunsThatFollowEachOtherMoveTheirBytesOnce) {
@@ -66,6 +79,34 @@ TEST(FitOfBm1684, RunsThatFollowEachOtherMoveTheirBytesOnce) {
   EXPECT_LT(us(*of_networks), us(*of_kernels) / 4);
   gaps.stride.h = 3;  // with gaps in global memory every run is a line of its own
   EXPECT_GT(us(*of_networks), us(*of_kernels) * .8);
+}
+
+TEST(FitOfBm1684, MatricesOfBytesAreAQuarterOfThoseOfWords) {
+  const Chip chip = *load_chip("bm1684");
+  const auto model = *CostModel::make_for_networks(chip, TimingPreset::kFull);
+  const auto us = [&](Dtype type) {
+    const Tensor weights{Space::kSystem, kDdr, {1024, 1, 1, 1024}, {1024, 0, 0, 1}, type, false};
+    const Tensor local{Space::kLocal, 0, {1024, 8, 1, 128}, {128, 128, 128, 1}, type, false};
+    return model->cost(Op::okk_gdma_32bit_matrix_S2L, DmaMatrixCmd{local, weights}).work_us;
+  };
+  const double gbps = Fit::find(chip)->parameter("read_gbps")->value;
+  const double runs = us(Dtype::kInt8) - 1024 * 1024 / gbps / 1e3;
+  EXPECT_NEAR(us(Dtype::kFp32), 4 * 1024 * 1024 / gbps / 1e3 + runs, .1);
+}
+
+TEST(FitOfBm1684x, GathersMoveTheRowsThatAreAskedFor) {
+  const Chip chip = *load_chip("bm1684x");
+  const auto model = *CostModel::make_for_networks(chip, TimingPreset::kFull);
+  const auto global = [](const Dim4& shape, Dtype type) {
+    return Tensor{Space::kSystem, kDdr, shape, continuous_stride(shape), type, true};
+  };
+  DmaRowsCmd rows;
+  rows.dst = global({1, 1, 8, 256}, Dtype::kFp16);
+  rows.param = global({1, 1, 65000, 256}, Dtype::kFp16);
+  rows.index = global({1, 1, 8, 1}, Dtype::kUint32);
+  const CommandCost cost = model->cost(Op::tpu_gdma_h_gather_S2S, rows);
+  EXPECT_EQ(cost.bytes[static_cast<std::size_t>(BytePath::kDdrRead)], 8 * 512 + 8 * 4);
+  EXPECT_GT(cost.work_us, 8 * 512 / 68.3e3);
 }
 
 }  // namespace
