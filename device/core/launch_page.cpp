@@ -91,6 +91,7 @@ void LaunchPage::reset(int cores, bool awaited) {
   awaited_ = awaited;
   ++serial_;
   seed_ = 0;
+  turns_asked_ = false;
   turn_ = 0;
   drawn_ = 0;
   agreed_ = 0;

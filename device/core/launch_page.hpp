@@ -73,6 +73,9 @@ class LaunchPage {
   // Called by each core when all have begun.
   WaitResult interleave(int core, std::uint64_t seed);
   bool is_interleaved() const { return seed_.load(std::memory_order_relaxed) != 0; }
+  // Whether a core has asked that they act one after the other, before they met.
+  void ask_for_turns() { turns_asked_ = true; }
+  bool asks_for_turns() const { return turns_asked_; }
   // The core has come to a call: maybe another one is next.
   WaitResult pass_turn(int core);
 
@@ -152,6 +155,7 @@ class LaunchPage {
   std::atomic<int> lock_{0};
   std::atomic<int> over_{0};  // 0; core + 1 of the culprit; kDeadlock
   std::atomic<int> left_{0};
+  std::atomic<bool> turns_asked_{false};
   std::atomic<int> turn_{0};
   std::atomic<std::uint64_t> seed_{0};  // 0: all cores act as they like
   std::uint64_t drawn_ = 0;

@@ -84,16 +84,41 @@ class Run {
 
   void all(const std::vector<msg::NetworkStep>& steps) {
     core_.submit(Op::tpu_initialize, ControlCmd{ControlAction::kInitialize, 0, 0});
+    LaunchPage* const page = core_.place().page;
+    if (page != nullptr && reduces(steps)) page->ask_for_turns();
     for (std::size_t i = 0; i < steps.size() && !core_.faulted(); ++i)
       std::visit([this](const auto& step) { take(step); }, steps[i]);
     core_.submit(Op::tpu_poll, ControlCmd{ControlAction::kPoll, 0, 0});
   }
 
  private:
+  // Whether the core combines what it has with what lies in memory that others combine with as well: the order of the
+  // cores decides the bits of the sums.
+  bool reduces(const std::vector<msg::NetworkStep>& steps) {
+    bool found = false;
+    for (const msg::NetworkStep& step : steps) {
+      if (const auto* area = std::get_if<msg::NetworkArea>(&step)) take(*area);
+      const auto* group = std::get_if<msg::NetworkGroup>(&step);
+      if (group == nullptr || core_.faulted()) continue;
+      bmodel::Stores stores;
+      const auto program = find(*group, stores);
+      found = found || (program != nullptr && std::ranges::any_of(program->steps, [](const ProgramStep& one) {
+                          const auto* reduce = std::get_if<DmaReduceCmd>(&one.command);
+                          return reduce != nullptr && reduce->combine && reduce->mode != ReduceMode::kCopy;
+                        }));
+    }
+    areas_.clear();
+    return found;
+  }
+
   void take(const msg::NetworkCopy& step) { copy(step); }
   void take(const msg::NetworkArea& step) { areas_.push_back({step.begin, step.end, step.at}); }
   void take(const msg::NetworkBarrier&) {
     core_.submit(Op::tpu_sync_all, ControlCmd{ControlAction::kSync, LaunchPage::kAllEngines, kAllCores});
+    LaunchPage* const page = core_.place().page;
+    if (page == nullptr || core_.faulted() || !page->asks_for_turns() || page->is_interleaved()) return;
+    // How it ends is said at the next command.
+    static_cast<void>(page->interleave(core_.place().workitem, kTurns));
   }
   void take(const msg::NetworkGroup& step) {
     bmodel::Stores stores;
@@ -291,6 +316,7 @@ class Run {
     for_each_operand(command, look);
   }
 
+  static constexpr std::uint64_t kTurns = 1;  // the order that is fixed; --schedules shows others
   static constexpr std::string_view kResultCopy = "copy of a layer's result";
 
   int meetings_ = 0;

@@ -82,10 +82,13 @@ class Bmodel(unittest.TestCase):
         file = self.at / "other.bmodel"
         whole = (NETWORKS / "bm1688/softmax_BF16.bmodel").read_bytes()
         self.assertEqual(whole.count(b"BM1688\0"), 1)
-        file.write_bytes(whole.replace(b"BM1688\0", b"CV184X\0"))
-        text = softtpu("disasm", file)
-        self.assertIn("  TIU 1 ", text)
-        self.assertNotIn("= tpu_", text)
+        for chip in (b"SG2380\0\0", b"SGTPUV8\0", b"CV184X\0\0"):
+            length = len(chip.rstrip(b"\0")).to_bytes(4, "little")
+            file.write_bytes(whole.replace(b"\6\0\0\0BM1688\0\0", length + chip))
+            text = softtpu("disasm", file)
+            self.assertIn("  TIU 1 ", text)
+            self.assertNotIn("= tpu_", text)
+            self.assertEqual(softtpu("disasm", "--encode", file), "34 instructions give their bytes again\n")
         self.assertIn("= tpu_", softtpu("disasm", NETWORKS / "bm1688/softmax_BF16.bmodel"))
         self.assertIn("the file is for chip CV184X, whose networks cannot run", softtpu("run", file, status=1))
         file.write_bytes(whole.replace(b"BM1688\0", b"BM9999\0"))

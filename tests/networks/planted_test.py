@@ -59,28 +59,29 @@ def chip_of(network):
     return network.split("/")[0].split("_")[0] if "/" in network else "bm1684x"
 
 
-def plant(case, folder):
-    """Writes the network with the change; its path."""
-    file = NETWORKS / f"{case['network']}.bmodel"
+def plant(network, changes, folder):
+    """Writes the network with the changes; its path."""
+    file = NETWORKS / f"{network}.bmodel"
     tables, base = streams(file, folder)
     stage = tables["net"][0]["parameter"][0]
     part = stage["sub_net"][0]
     groups = [core["gdma_tiu_commands"][0] for core in part["core_commands"]] if part.get("core_commands") else part["cmd_group"]
-    group = groups[case.get("core", 0)]
-    begin = base + group["binary_bdc" if case["unit"] == "TIU" else "binary_gdma"]["start"]
     lines = [json.loads(line) for line in softtpu("disasm", "--json", file).stdout.splitlines()]
-    rows = [row for row in lines if row["unit"] == case["unit"] and row["core"] == case.get("core", 0)]
-    row = rows[case["instruction"] - 1 if case["instruction"] > 0 else case["instruction"]]
-    bit, width = formats(chip_of(case["network"]))[row["instruction"]][case["field"]]
     data = bytearray(file.read_bytes())
-    at = begin + row["offset"]
-    room = (bit + width + 7) // 8
-    word = int.from_bytes(data[at:at + room], "little")
-    old = word >> bit & (1 << width) - 1
-    assert old == row["fields"][case["field"]], (old, row)
-    new = case["value"] if "value" in case else old + case["add"]
-    word = word & ~((1 << width) - 1 << bit) | (new & (1 << width) - 1) << bit
-    data[at:at + room] = word.to_bytes(room, "little")
+    for change in changes:
+        group = groups[change.get("core", 0)]
+        begin = base + group["binary_bdc" if change["unit"] == "TIU" else "binary_gdma"]["start"]
+        rows = [row for row in lines if row["unit"] == change["unit"] and row["core"] == change.get("core", 0)]
+        row = rows[change["instruction"] - 1 if change["instruction"] > 0 else change["instruction"]]
+        bit, width = formats(chip_of(network))[row["instruction"]][change["field"]]
+        at = begin + row["offset"]
+        room = (bit + width + 7) // 8
+        word = int.from_bytes(data[at:at + room], "little")
+        old = word >> bit & (1 << width) - 1
+        assert old == row["fields"][change["field"]], (old, row)
+        new = change["value"] if "value" in change else old + change["add"]
+        word = word & ~((1 << width) - 1 << bit) | (new & (1 << width) - 1) << bit
+        data[at:at + room] = word.to_bytes(room, "little")
     path = pathlib.Path(folder, "planted.bmodel")
     path.write_bytes(data)
     return path
@@ -100,12 +101,31 @@ class Planted(unittest.TestCase):
         self.assertGreaterEqual(len(cases), 12)
         for name, case in cases.items():
             with self.subTest(name), tempfile.TemporaryDirectory() as folder:
-                done = self.check(plant(case, folder))
+                done = self.check(plant(case["network"], [case], folder))
                 text = done.stdout + done.stderr
                 if OPTIONS.show:
                     print(f"== {name}: status {done.returncode}\n" + "\n".join(text.splitlines()[:6]))
                 self.assertEqual(done.returncode, case.get("status", 120), text)
                 self.assertRegex(text, case["found"])
+
+
+    def test_cores_that_reduce_into_one_place_take_turns(self):
+        # Each of the eight cores, which have one stream, adds its last result to the first bytes of L2.
+        store = {"unit": "DMA", "instruction": -4}
+        changes = [{**store, "field": "dst_addr", "value": 0x1E6980000000}, {**store, "field": "all_reduce_code", "value": 0x8140}]
+        with tempfile.TemporaryDirectory() as folder:
+            path, trace = plant("bm1690_8/conv_3d_F32", changes, folder), pathlib.Path(folder, "trace.json")
+
+            def order(*words):
+                done = softtpu("run", path, "--trace", trace, *words)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                events = [event for event in json.loads(trace.read_text()) if event["ph"] == "X" and "reduce" in event["name"]]
+                return [event["tid"] for event in sorted(events, key=lambda event: event["ts"])]
+
+            fixed = order()
+            self.assertEqual(len(set(fixed)), 8)
+            self.assertEqual([order() for _ in range(3)], [fixed] * 3)
+            self.assertNotEqual(order("--schedule=random:5"), fixed)
 
 
 def main():
