@@ -158,6 +158,7 @@ LaunchOutcome Core::run(KernelFunction function, const std::string& kernel, cons
 void Core::submit(Op op, const ControlCmd& cmd) {
   if (faulted() || (place_.page != nullptr && has_been_stopped())) return;
   count_command(op, cmd);
+  if (chaining_) chain_.run(memories_);
   // On the chip only this engine waits. Its commands, and with them the section's, wait until the message has come, or
   // everybody has to wait.
   if (schedule_ == nullptr && state_.id.parallel && waits_in_vain(cmd)) {

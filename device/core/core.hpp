@@ -184,6 +184,18 @@ class Core {
   bool section_schedule_ = false;  // schedule_ is of this section only
 };
 
+// The commands of a scope as a chain.
+class ChainScope {
+ public:
+  explicit ChainScope(Core& core) : core_(core) { core_.begin_chain(); }
+  ~ChainScope() { core_.end_chain(); }
+  ChainScope(const ChainScope&) = delete;
+  ChainScope& operator=(const ChainScope&) = delete;
+
+ private:
+  Core& core_;
+};
+
 template <class Cmd>
 auto Core::submit(Op op, const Cmd& cmd) -> decltype(execute(std::declval<Memories&>(), cmd)) {
   using Answer = decltype(execute(memories_, cmd));

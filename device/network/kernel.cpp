@@ -219,6 +219,7 @@ class Run {
     CallStack stack;
     const CallStackScope site(stack);
     const InstructionScope instructions;
+    const ChainScope chain(core_);
     for (std::size_t i = 0; i < program.steps.size(); ++i) {
       const ProgramStep& step = program.steps[i];
       stack.step = step.instruction;

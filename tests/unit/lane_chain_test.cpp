@@ -135,6 +135,34 @@ TEST_P(LaneChains, StepsTogetherAreStepsOneByOne) {
 INSTANTIATE_TEST_SUITE_P(Targets, LaneChains, testing::Values("sse4", "avx2", "avx512", "neon"),
                          [](const auto& parameter) { return std::string(parameter.param); });
 
+// Commands of networks lie upon each other in every way, and their lanes may be few or others.
+TEST_P(LaneChains, ResultsUponOperandsAreThoseOfCommandsAlone) {
+  const Function function = [](const Operands& o) {
+    Core::current()->begin_chain();
+    const dim4 few = {1, 2, o.shape->h, o.shape->w};
+    tpu_bdc_fp_add(o.work0, o.src, o.dst, o.shape, nullptr, nullptr, nullptr, DT_FP32);
+    tpu_bdc_cast(o.work1, o.work0, o.shape, nullptr, nullptr, DT_INT16, DT_FP32, RM_HALF_TO_EVEN);
+    tpu_bdc_cast(o.work2, o.work1, o.shape, nullptr, nullptr, DT_FP32, DT_INT16, RM_HALF_TO_EVEN);
+    tpu_bdc_cpy(o.work0, o.work0 + 64, o.shape, nullptr, nullptr, DT_FP32);
+    tpu_bdc_cpy(o.work1 + 64, o.work1, o.shape, nullptr, nullptr, DT_FP32);
+    tpu_bdc_fp_mul(o.work2, o.work0, o.work1, &few, nullptr, nullptr, nullptr, DT_FP32);
+    tpu_bdc_fp_mul(o.dst, o.work2, o.work1, o.shape, nullptr, nullptr, nullptr, DT_FP32);
+    tpu_bdc_int_add(o.work3, o.work2, o.work1, o.shape, nullptr, nullptr, nullptr, DT_INT16, DT_INT8, DT_INT8, 0,
+                    RM_HALF_UP, true);
+    tpu_bdc_max(o.work2, o.work2, o.dst, o.shape, nullptr, nullptr, nullptr, DT_FP32);
+    Core::current()->end_chain();
+  };
+  for (const dim4& shape : kShapes) {
+    const Operands operands{kDst, kSrc, kWork0, kWork1, kWork2, kWork3, &shape};
+    const std::vector<std::uint8_t> plain = run(true, function, operands);
+    for (const int threads : {1, 0}) {
+      set_thread_limit(threads);
+      ASSERT_TRUE(run(false, function, operands) == plain)
+          << "shape " << shape.n << " " << shape.c << " " << shape.h << " " << shape.w << ", " << threads << " threads";
+    }
+  }
+}
+
 // A step that is refused ends the function, and what was issued before it has been carried out.
 TEST(LaneChain, StepsBeforeARefusedOneAreCarriedOut) {
   const auto memories = std::move(*Memories::create(*load_chip("bm1684x")));

@@ -97,7 +97,7 @@ enum class Reduction : std::uint8_t { kLargestSize, kSum };
 // dst[n, c, 0, 0] = all elements of src[n, c] reduced to one: the largest absolute value, or the sum. Their order is
 // that of execution units (numerics: bm1684x2.md section 5).
 struct ReduceCmd {
-  static constexpr CommandTraits kTraits{.lane_local = true};
+  static constexpr CommandTraits kTraits{};
   static constexpr NoNumbers numbers{};
   Reduction kind = Reduction::kSum;
   Tensor dst, src;
