@@ -1,11 +1,12 @@
 // What launches on several cores cost, and what they gain: chips like bm1684x with 2 and 8 cores, and BM1690, each core
-// one thread.
+// one thread; and what cores that share each command among all processors take from each other.
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bmlib_runtime.h"
@@ -38,11 +39,11 @@ std::string chip_with(int cores) {
 // A device of its own: a chip's name or description, and how many cores it has.
 class ManyCores {
  public:
-  static ManyCores& of(int cores) { return of(chip_with(cores), cores); }
-  static ManyCores& of(const std::string& chip, int cores) {
-    static std::map<std::string, std::unique_ptr<ManyCores>> known;
-    auto& found = known[chip];
-    if (!found) found.reset(new ManyCores(chip, cores));
+  static ManyCores& of(int cores, const char* threads = "1") { return of(chip_with(cores), cores, threads); }
+  static ManyCores& of(const std::string& chip, int cores, const char* threads = "1") {
+    static std::map<std::pair<std::string, std::string>, std::unique_ptr<ManyCores>> known;
+    auto& found = known[{chip, threads}];
+    if (!found) found.reset(new ManyCores(chip, cores, threads));
     return *found;
   }
 
@@ -52,10 +53,10 @@ class ManyCores {
   }
 
  private:
-  ManyCores(const std::string& chip, int cores) {
+  ManyCores(const std::string& chip, int cores, const char* threads) {
     setenv("SOFTTPU_DEVICE", "embedded", 1);
     setenv("SOFTTPU_CHIP", chip.c_str(), 1);
-    setenv("SOFTTPU_THREADS", "1", 1);
+    setenv("SOFTTPU_THREADS", threads, 1);
     setenv("SG_MAX_DEVICE_COUNT", "16", 1);
     static int next_device = 8;  // away from those of other rows
     need(bm_dev_request(&handle_, next_device++) == BM_SUCCESS, "no device");
@@ -120,6 +121,22 @@ Work products() {
   return work;
 }
 
+Work crowd() {
+  constexpr int kProducts = 400;
+  Work work;
+  work.group = "cores";
+  work.name = "fp32_mm 128 x 128 x 128 on 8 cores, all threads each";
+  work.amount = work.limit_amount = kProducts * 2.0 * 128 * 128 * 128 / 1e9;
+  work.unit = "GFLOP";
+  work.run = [] { ManyCores::of(8, "0").launch("bench_products", kProducts, 8); };
+  work.limit_name = "one core after the other";
+  work.limit = [] {
+    for (int i = 0; i < 8; ++i) ManyCores::of(8, "0").launch("bench_products", kProducts / 8, 1);
+  };
+  work.required = 0.95;
+  return work;
+}
+
 const bool added = add_work([] {
   const Cores two{2}, eight{8}, bm1690{8, "bm1690"};
   return std::vector<Work>{empty_launch(two, 25),
@@ -128,7 +145,8 @@ const bool added = add_work([] {
                            meeting(two, 5),
                            meeting(eight, 100),
                            meeting(bm1690, 100),
-                           products()};
+                           products(),
+                           crowd()};
 });
 
 }  // namespace
