@@ -223,7 +223,14 @@ class Run {
     for (std::size_t i = 0; i < program.steps.size(); ++i) {
       const ProgramStep& step = program.steps[i];
       stack.step = step.instruction;
-      std::visit([&](const auto& command) { core_.submit(step.op, command); }, step.command);
+      const auto submit = [&]<class Cmd>(const Cmd& command) {
+        // Small ones take less time than to keep them.
+        constexpr std::int64_t kLeastElements = 4096;
+        if constexpr (LaneChain::kTakes<Cmd>)
+          command.dst.shape.elements() < kLeastElements ? core_.end_chain() : core_.begin_chain();
+        core_.submit(step.op, command);
+      };
+      std::visit(submit, step.command);
       if (core_.faulted()) return;
       const auto [first, end] = last_writes.equal_range(i);
       for (auto keep = first; keep != end; ++keep) copy(keep->second);
