@@ -136,7 +136,7 @@ def main():
     # Types that only some chips have, and what is not determined of them.
     types = {chip: json.loads(api("tpu_bdc_cast", "--json", "--chip", chip))["types"] for chip in ("bm1684x", "bm1688", "bm1690")}
     assert ["uint4" in types[chip] for chip in types] == [False, True, True] and ["fp8e4m3" in types[chip] for chip in types] == [False, False, True], types
-    assert "number of output rows 1..65535" in " ".join(api("tpu_bdc_fp8_mm", "--chip", "bm1690").split())
+    assert "M (rows of output) and N (columns of output): 1..65535" in " ".join(api("tpu_bdc_fp8_mm", "--chip", "bm1690").split())
     for chip, text in (("bm1684x", "The chip does not compute with 4-bit"), ("bm1688", "mostly not determined")):
         assert text in " ".join(json.loads(api("tpu_bdc_and", "--json", "--chip", chip))["errors"]), chip
     for name in ("tpu_bdc_fp_mm", "tpu_bdc_int8_sym_quant_conv2d", "tpu_gdma_cpy_S2L", "tpu_bdc_int_mul"):
