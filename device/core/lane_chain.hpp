@@ -1,6 +1,8 @@
 // Element-wise commands that are kept and then carried out together: all of them on a few lanes, then on the next ones,
 // so that one command finds in the cache what the one before has written, and threads meet once for all of them. A lane
 // sees the commands in their order, and none looks at another lane, so the memory afterwards is the same.
+#pragma once
+
 #include <cstdint>
 #include <vector>
 
