@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <sstream>
+#include <string_view>
 
 namespace softtpu {
 namespace {
@@ -20,9 +20,10 @@ void store(char (&to)[kTextBytes], const std::vector<std::string>& lines) {
 }
 
 std::vector<std::string> load(const char (&from)[kTextBytes]) {
-  std::istringstream text(std::string(from, ::strnlen(from, kTextBytes)));
+  std::string_view text(from, ::strnlen(from, kTextBytes));
   std::vector<std::string> lines;
-  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  for (std::size_t end = 0; (end = text.find('\n')) != text.npos; text.remove_prefix(end + 1))
+    lines.emplace_back(text.substr(0, end));
   return lines;
 }
 

@@ -15,7 +15,6 @@
 #include "device/checks/describe.hpp"
 #include "device/footprint/element_flow.hpp"
 #include "device/footprint/operand_use.hpp"
-#include "device/footprint/runs.hpp"
 #include "device/memory/overlap.hpp"
 
 namespace softtpu {
@@ -23,9 +22,6 @@ namespace {
 
 // How many tensors of the launch are remembered to recognise the tail of an earlier, larger one.
 constexpr std::size_t kMostWrites = 256;
-
-// Local memory, divided for what has to be undone at the end of a launch.
-constexpr std::uint64_t kPageBytes = 4096;
 
 struct LocalWrite {
   Op op;
@@ -90,10 +86,10 @@ class InitCheck final : public Observer {
   void pointer(Op, Space space, std::uint64_t address) override {
     if (space == Space::kLocal) {
       const std::uint64_t end = (address / chip_->local_bytes + 1) * chip_->local_bytes;
-      if (end <= chip_->local_mem.bytes) set(shadow_->local() + address, end - address);
+      if (end <= chip_->local_mem.bytes) shadow_->mark_written(run_of(*chip_, {SpanSpace::kLocal, address, end}));
     } else if (chip_->l2_sram.contains(address)) {
       const std::uint64_t offset = address - chip_->l2_sram.start;
-      set(shadow_->l2() + offset, chip_->l2_sram.bytes - offset);
+      std::memset(shadow_->l2() + offset, shadow_->launch(), chip_->l2_sram.bytes - offset);
     } else if (chip_->global_mem.contains(address)) {
       const auto known = allocations_->read();
       if (const AllocationRecord* owner = known.find(address)) {
@@ -109,35 +105,28 @@ class InitCheck final : public Observer {
     for (Tail& tail : tails_) {
       if (!tail.has_reached && tail.costs_time && fault.empty()) tell_unused(std::move(tail.finding));
     }
-    forget_taints();
     findings_->report();
   }
 
  private:
-  void set(std::uint8_t* states, std::uint64_t bytes) { std::memset(states, shadow_->launch(), bytes); }
-
   std::uint8_t expected(const Span& span) const {
     const bool global = span.space == SpanSpace::kSystem && chip_->global_mem.contains(span.begin);
     return global ? Shadow::kLastLaunch : shadow_->launch();
   }
 
-  // What is touched at most, as few spans, without coordinates.
-  template <class F>
-  void for_each_used_run(const OperandUse& use, F f) {
-    if (!is_whole(use)) return for_each_used_span(*chip_, use, f);
-    const auto& [space, runs, hull] = runs_of(*chip_, use.tensor);
-    for (const LaneRun& run : runs) for_each_lane(*chip_, space, run, f);
+  bool is_written(SpanSpace space, const LaneRun& run) const {
+    if (space == SpanSpace::kLocal) return shadow_->is_written(run);
+    const Span span{space, run.begin, run.end};
+    const std::uint8_t* states = shadow_->find(span);
+    const std::uint8_t good = expected(span);
+    if (states == nullptr || (anywhere_ && good == Shadow::kLastLaunch)) return true;
+    return find_other(states, run.end - run.begin, good) == run.end - run.begin;
   }
 
   bool is_written(const OperandUse& use) {
     bool written = true;
-    for_each_used_run(use, [&](const Span& span) {
-      const std::uint8_t* states = written ? shadow_->find(span) : nullptr;
-      const std::uint8_t good = expected(span);
-      if (states == nullptr || (anywhere_ && good == Shadow::kLastLaunch)) return;
-      const std::uint64_t bytes = span.end - span.begin;
-      written = find_other(states, bytes, good) == bytes;
-    });
+    for_each_used_run(*chip_, use,
+                      [&](SpanSpace space, const LaneRun& run) { written = written && is_written(space, run); });
     return written;
   }
 
@@ -368,28 +357,16 @@ class InitCheck final : public Observer {
     return static_cast<std::size_t>(row * shape.w + span.w);
   }
 
-  // What is tainted counts as an earlier launch's from now on.
-  void forget_taints() {
-    for (std::size_t page = 0; page < tainted_.size(); ++page) {
-      if (!tainted_[page]) continue;
-      std::uint8_t* const states = shadow_->local() + page * kPageBytes;
-      const std::uint64_t bytes = std::min(kPageBytes, chip_->local_mem.bytes - page * kPageBytes);
-      std::replace_if(states, states + bytes, Shadow::is_taint, Shadow::kFirstLaunch);
-      tainted_[page] = false;
-    }
-  }
-
   // The command has written its result; elements that were made of stale ones are no better.
   void taint(const Tensor& result, const ElementMarks& marks) {
-    tainted_.resize(chip_->local_mem.bytes / kPageBytes + 1);
     const auto size = static_cast<std::uint64_t>(size_of(result.dtype));
     for_each_span(*chip_, result, [&](const Span& span) {
-      std::uint8_t* states = shadow_->find(span);
-      for (std::uint64_t page = span.begin / kPageBytes; page <= (span.end - 1) / kPageBytes; ++page)
-        tainted_[page] = true;
       const std::uint8_t* mark = marks.data() + first_element(result.shape, span);
-      for (std::uint64_t i = 0; i < span.end - span.begin; ++i) {
-        if (mark[i / size] != 0) states[i] = mark[i / size];
+      const std::uint64_t count = (span.end - span.begin) / size;
+      for (std::uint64_t first = 0, next = 0; first < count; first = next) {
+        while (next < count && mark[next] == mark[first]) ++next;
+        const Span same{SpanSpace::kLocal, span.begin + first * size, span.begin + next * size};
+        if (mark[first] != 0) shadow_->mark_bad(same, mark[first]);
       }
     });
   }
@@ -458,8 +435,10 @@ class InitCheck final : public Observer {
 
   void mark(Op op, const OperandUse& use, bool updates) {
     if (use.tensor.space == Space::kLocal && !updates) note_smaller(op, use.tensor);
-    for_each_used_run(use, [&](const Span& span) {
-      if (std::uint8_t* states = shadow_->find(span)) std::memset(states, expected(span), span.end - span.begin);
+    for_each_used_run(*chip_, use, [&](SpanSpace space, const LaneRun& run) {
+      if (space == SpanSpace::kLocal) return shadow_->mark_written(run);
+      const Span span{space, run.begin, run.end};
+      if (std::uint8_t* states = shadow_->find(span)) std::memset(states, expected(span), run.end - run.begin);
     });
     if (use.tensor.space != Space::kLocal) return;
     writes_.push_back({op, use.tensor, here_});
@@ -479,9 +458,7 @@ class InitCheck final : public Observer {
     for (auto write = writes_.rbegin(); write != writes_.rend(); ++write) {
       if (write->op == op && write->tensor.addr == tensor.addr) {
         if (!is_smaller(tensor, write->tensor) || !is_same_call(write->stack, here_)) return;
-        for_each_span(*chip_, write->tensor, [&](const Span& span) {
-          if (std::uint8_t* states = shadow_->find(span)) std::memset(states, Shadow::kStale, span.end - span.begin);
-        });
+        for_each_span(*chip_, write->tensor, [&](const Span& span) { shadow_->mark_bad(span, Shadow::kStale); });
         return;
       }
       // Overwritten as a whole or in part by another call since: its bytes are meant.
@@ -501,7 +478,6 @@ class InitCheck final : public Observer {
   ElementMarks marks_;            // of its elements; empty: none is tainted
   Tensor summed_;                 // what a product adds to
   ElementMarks sums_;             // of the elements of that
-  std::vector<bool> tainted_;     // pages of local memory with marked elements
 };
 
 }  // namespace

@@ -8,7 +8,6 @@
 
 #include "device/checks/describe.hpp"
 #include "device/footprint/operand_use.hpp"
-#include "device/footprint/runs.hpp"
 #include "device/memory/memories.hpp"
 #include "device/memory/overlap.hpp"
 
@@ -156,20 +155,19 @@ class NanCheck final : public Observer {
     return memories_->find_system(begin, bytes).data;
   }
 
-  bool is_all_finite(const Tensor& tensor) const {
-    const auto& [space, runs, hull] = runs_of(memories_->chip(), tensor);
+  bool is_all_finite(const OperandUse& use) const {
     bool finite = true;
-    for (const LaneRun& run : runs) {
+    for_each_used_run(memories_->chip(), use, [&](SpanSpace space, const LaneRun& run) {
       for_each_lane(memories_->chip(), space, run, [&](const Span& span) {
         const std::uint64_t bytes = span.end - span.begin;
         const std::uint8_t* data = finite ? place(span.space, span.begin, bytes) : nullptr;
-        finite = finite && (data == nullptr || is_finite(tensor.dtype, data, bytes));
+        finite = finite && (data == nullptr || is_finite(use.tensor.dtype, data, bytes));
       });
-    }
+    });
     return finite;
   }
   void scan(const OperandUse& use, Unusual& seen) const {
-    if (!is_float(use.tensor.dtype) || (is_whole(use) && is_all_finite(use.tensor))) return;
+    if (!is_float(use.tensor.dtype) || is_all_finite(use)) return;
     for_each_used_span(memories_->chip(), use, [&](const Span& span) { scan(use.tensor.dtype, span, seen); });
   }
   void scan(Dtype type, const Span& span, Unusual& seen) const {
@@ -180,14 +178,14 @@ class NanCheck final : public Observer {
       std::uint32_t bits = 0;
       std::memcpy(&bits, data + (at - span.begin), size);
       const Kind kind = kind_of(type, bits);
-      if (kind != Kind::kFinite && (!seen.of_results || holds_data(span, at))) seen.see(kind, span.space, at);
+      if (kind != Kind::kFinite && (!seen.of_results || holds_data(span.space, at))) seen.see(kind, span.space, at);
     }
   }
 
   // What is computed from bytes that nothing has written, behind a tensor's last column, is no result.
-  bool holds_data(const Span& span, std::uint64_t at) const {
-    const std::uint8_t* states = shadow_ != nullptr && span.space == SpanSpace::kLocal ? shadow_->find(span) : nullptr;
-    return states == nullptr || states[at - span.begin] >= Shadow::kFirstLaunch;
+  bool holds_data(SpanSpace space, std::uint64_t at) const {
+    const bool is_followed = shadow_ != nullptr && space == SpanSpace::kLocal;
+    return !is_followed || *shadow_->find({space, at, at + 1}) >= Shadow::kFirstLaunch;
   }
 
   // A value that a command has made, with the finding that it is.

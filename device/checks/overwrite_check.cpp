@@ -101,13 +101,9 @@ class OverwriteCheck final : public Observer {
   }
 
   LaneSet bytes_of(const OperandUse& use) const {
-    if (is_whole(use)) {
-      const auto& [space, runs, hull] = runs_of(*chip_, use.tensor);
-      return space == SpanSpace::kLocal ? LaneSet(runs) : LaneSet();
-    }
     std::vector<LaneRun> runs;
-    for_each_used_span(*chip_, use, [&](const Span& span) {
-      if (span.space == SpanSpace::kLocal && span.begin < span.end) runs.push_back(run_of(*chip_, span));
+    for_each_used_run(*chip_, use, [&](SpanSpace space, const LaneRun& run) {
+      if (space == SpanSpace::kLocal) runs.push_back(run);
     });
     return LaneSet(std::move(runs));
   }

@@ -4,20 +4,39 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
+#include <utility>
 
 #include "device/core/launch_page.hpp"
 
 namespace softtpu {
+namespace {
+
+// Local memory, divided for what has to be done when a launch begins.
+constexpr std::uint64_t kPartBytes = 512;
+constexpr std::uint8_t kHasWritten = 1, kHasBad = 2, kWasBad = 4;
+
+std::uint64_t offsets_of(const Chip& chip) {
+  const std::uint64_t groups = (static_cast<unsigned>(chip.npu_num) + kRunLanes - 1) / kRunLanes;
+  return groups * chip.local_bytes;
+}
+
+std::uint64_t part_count(const Chip& chip) { return (offsets_of(chip) + kPartBytes - 1) / kPartBytes; }
+
+}  // namespace
 
 Result<std::shared_ptr<Shadow>> Shadow::create(const Chip& chip) {
   std::shared_ptr<Shadow> shadow(new Shadow(chip));
+  const auto cores = static_cast<unsigned>(chip.cores);
   const struct {
     SharedBytes* part;
     std::uint64_t bytes;
   } parts[] = {{&shadow->global_, chip.global_mem.bytes},
                {&shadow->l2_, chip.l2_sram.bytes},
-               {&shadow->local_, chip.local_mem.bytes * static_cast<unsigned>(chip.cores)},
+               {&shadow->lane_bits_, offsets_of(chip) * 3 * sizeof(std::uint64_t) * cores},
+               {&shadow->states_, chip.local_mem.bytes * cores},
+               {&shadow->parts_, part_count(chip) * cores},
                {&shadow->launch_, 1}};
   for (const auto& [part, bytes] : parts) {
     auto made = SharedBytes::create(bytes);
@@ -32,15 +51,84 @@ bool Shadow::is_global(std::uint64_t address, std::uint64_t bytes) const {
   return chip_.global_mem.contains(address) && bytes <= chip_.global_mem.bytes - (address - chip_.global_mem.start);
 }
 
+Shadow::Lanes Shadow::lanes() const {
+  const auto core = static_cast<unsigned>(current_place().core);
+  const std::uint64_t offsets = offsets_of(chip_);
+  auto* const bits = reinterpret_cast<std::uint64_t*>(lane_bits_.data()) + offsets * 3 * core;
+  return {bits,
+          bits + offsets,
+          bits + offsets * 2,
+          states_.data() + chip_.local_mem.bytes * core,
+          parts_.data() + part_count(chip_) * core,
+          offsets};
+}
+
+// Calls f(run, begin): the run of one lane, and where its bytes lie in local memory.
+template <class F>
+void Shadow::for_each_lane_part(const Span& span, F f) const {
+  const std::uint64_t last = std::min(span.end, chip_.local_mem.bytes);
+  for (std::uint64_t begin = span.begin, end = begin; begin < last; begin = end) {
+    end = std::min(last, (begin / chip_.local_bytes + 1) * chip_.local_bytes);
+    f(run_of(chip_, {SpanSpace::kLocal, begin, end}), begin);
+  }
+}
+
 std::uint8_t* Shadow::find(const Span& span) const {
   switch (span.space) {
-    case SpanSpace::kLocal: return local() + span.begin;
+    case SpanSpace::kLocal: {
+      const Lanes all = lanes();
+      for_each_lane_part(span, [&](const LaneRun& run, std::uint64_t begin) {
+        std::uint8_t* state = all.states + begin;
+        for (std::uint64_t at = run.begin; at < run.end; ++at, ++state) {
+          if ((all.now[at] & run.lanes) != 0) {
+            *state = own_launch_;
+          } else if ((all.bad[at] & run.lanes) == 0) {
+            *state = (all.earlier[at] & run.lanes) != 0 ? kFirstLaunch : kUnknown;
+          }
+        }
+      });
+      return all.states + span.begin;
+    }
     case SpanSpace::kStatic: return nullptr;
     case SpanSpace::kSystem: break;
   }
   if (is_global(span.begin, span.end - span.begin)) return global(span.begin);
   if (chip_.l2_sram.contains(span.begin)) return l2_.data() + (span.begin - chip_.l2_sram.start);
   return nullptr;
+}
+
+bool Shadow::is_written(const LaneRun& run) const {
+  const Lanes all = lanes();
+  const std::uint64_t end = std::min(run.end, all.offsets);
+  constexpr std::uint64_t kBlock = 32;  // words, whose number has to be known for vectors
+  std::uint64_t written = run.lanes, at = run.begin;
+  for (; at + kBlock <= end && written == run.lanes; at += kBlock) {
+    for (std::uint64_t i = 0; i < kBlock; ++i) written &= all.now[at + i];
+  }
+  for (; at < end; ++at) written &= all.now[at];
+  return (written & run.lanes) == run.lanes;
+}
+
+void Shadow::mark_written(const LaneRun& run) {
+  const Lanes all = lanes();
+  const std::uint64_t end = std::min(run.end, all.offsets);
+  if (run.begin >= end) return;
+  for (std::uint64_t at = run.begin; at < end; ++at) all.now[at] |= run.lanes;
+  for (std::uint64_t part = run.begin / kPartBytes; part <= (end - 1) / kPartBytes; ++part)
+    all.parts[part] |= kHasWritten;
+}
+
+void Shadow::mark_bad(const Span& span, std::uint8_t state) {
+  const Lanes all = lanes();
+  for_each_lane_part(span, [&](const LaneRun& run, std::uint64_t begin) {
+    std::memset(all.states + begin, state, run.end - run.begin);
+    for (std::uint64_t at = run.begin; at < run.end; ++at) {
+      all.now[at] &= ~run.lanes;
+      all.bad[at] |= run.lanes;
+    }
+    for (std::uint64_t part = run.begin / kPartBytes; part <= (run.end - 1) / kPartBytes; ++part)
+      all.parts[part] |= kHasBad;
+  });
 }
 
 void Shadow::forget(std::uint64_t address, std::uint64_t bytes) {
@@ -64,25 +152,45 @@ void Shadow::mark_written(std::uint64_t address, std::uint64_t bytes) {
   std::memset(global(address), kLastLaunch, bytes);
 }
 
-std::uint8_t* Shadow::local() const {
-  return local_.data() + chip_.local_mem.bytes * static_cast<unsigned>(current_place().core);
+// What is tainted counts as an earlier launch's from now on, and what was written over is neither stale nor tainted.
+void Shadow::forget_bad(const Lanes& all, std::uint64_t part) {
+  const std::uint64_t first = part * kPartBytes, last = std::min(first + kPartBytes, all.offsets);
+  std::uint64_t stale = 0;
+  for (std::uint64_t at = first; at < last; ++at) {
+    all.bad[at] &= ~all.now[at];
+    for (std::uint64_t lanes = all.bad[at]; lanes != 0; lanes &= lanes - 1) {
+      const std::uint64_t lane = lanes & -lanes;
+      if (!is_taint(all.states[place_in_lane(chip_, at, std::countr_zero(lane))])) continue;
+      all.earlier[at] |= lane;
+      all.bad[at] &= ~lane;
+    }
+    stale |= all.bad[at];
+  }
+  all.parts[part] = stale != 0 ? kWasBad : 0;
 }
 
 void Shadow::begin_launch() {
   LaunchPage* const page = current_place().page;
   own_launch_ = page == nullptr ? next_number() : static_cast<std::uint8_t>(page->agree(next_number()));
   *launch_.data() = own_launch_;
+  const Lanes all = lanes();
+  for (std::uint64_t part = 0; part < part_count(chip_); ++part) {
+    const std::uint8_t has = all.parts[part];
+    if (has == 0 || has == kWasBad) continue;
+    all.parts[part] = 0;
+    if (has != kHasWritten) forget_bad(all, part);
+    const std::uint64_t first = part * kPartBytes, last = std::min(first + kPartBytes, all.offsets);
+    for (std::uint64_t at = first; at < last; ++at) all.earlier[at] |= std::exchange(all.now[at], 0);
+  }
 }
 
 std::uint8_t Shadow::next_number() {
   const std::uint8_t number = *launch_.data();
   if (number < kLastLaunch) return static_cast<std::uint8_t>(number + 1);
   // Numbers run out: what was written in any launch becomes an earlier launch's.
-  for (const SharedBytes* part : {&local_, &l2_}) {
-    std::uint8_t* states = part->data();
-    for (std::uint64_t i = 0; i < part->bytes(); ++i) {
-      if (states[i] > kFirstLaunch) states[i] = kFirstLaunch;
-    }
+  std::uint8_t* states = l2_.data();
+  for (std::uint64_t i = 0; i < l2_.bytes(); ++i) {
+    if (states[i] > kFirstLaunch) states[i] = kFirstLaunch;
   }
   return kFirstLaunch + 1;
 }

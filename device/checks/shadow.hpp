@@ -1,11 +1,13 @@
-// What is known of each byte of global, L2 and local memory: whether it was written. One byte for each.
+// What is known of each byte of global, L2 and local memory: whether it was written. Global and L2 memory have one byte
+// for each. Local memory has one word for each offset, with a bit for each lane, as instructions work on the same
+// offsets of all lanes: of what was written in this launch, and of what was written before.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 
 #include "device/chip/chip.hpp"
-#include "device/footprint/spans.hpp"
+#include "device/footprint/runs.hpp"
 #include "device/memory/shared_bytes.hpp"
 
 namespace softtpu {
@@ -23,7 +25,8 @@ class Shadow {
 
   static Result<std::shared_ptr<Shadow>> create(const Chip& chip);
 
-  // The states of a span's bytes; nullptr: of a memory that is not followed (static memory, DTCM).
+  // The states of a span's bytes; nullptr: of a memory that is not followed (static memory, DTCM). Those of local
+  // memory are a copy, good until more of it is written.
   std::uint8_t* find(const Span& span) const;
   // Of global memory.
   void mark_allocated(std::uint64_t address, std::uint64_t bytes);
@@ -32,9 +35,13 @@ class Shadow {
   bool is_global(std::uint64_t address, std::uint64_t bytes) const;
   std::uint8_t* global(std::uint64_t address) const { return global_.data() + (address - chip_.global_mem.start); }
 
-  // Of the core that this process is.
-  std::uint8_t* local() const;
   std::uint8_t* l2() const { return l2_.data(); }
+
+  // Of local memory of the core that this process is: whether all of a run was written in this launch.
+  bool is_written(const LaneRun& run) const;
+  void mark_written(const LaneRun& run);
+  // That bytes of one lane are stale or tainted.
+  void mark_bad(const Span& span, std::uint8_t state);
 
   // Numbers the next launch, in which all bytes count as an earlier launch's until they are written again. The cores of
   // one launch have the same number.
@@ -44,11 +51,26 @@ class Shadow {
  private:
   explicit Shadow(const Chip& chip) : chip_(chip) {}
 
+  // Of one core's local memory.
+  struct Lanes {
+    std::uint64_t* now;      // written in this launch
+    std::uint64_t* earlier;  // in one before
+    std::uint64_t* bad;      // stale or tainted, unless written since
+    std::uint8_t* states;    // of bad bytes; else what find() has put there
+    std::uint8_t* parts;     // what there is in each kPartBytes offsets
+    std::uint64_t offsets;
+  };
+
   std::uint8_t next_number();
+  Lanes lanes() const;
+  template <class F>
+  void for_each_lane_part(const Span& span, F f) const;
+  void forget_bad(const Lanes& lanes, std::uint64_t part);
 
   Chip chip_;
-  SharedBytes global_, l2_, local_, launch_;  // local_: of one core after the other
-  std::uint8_t own_launch_ = kFirstLaunch;    // that runs here
+  // lane_bits_, states_, parts_: of one core after the other
+  SharedBytes global_, l2_, lane_bits_, states_, parts_, launch_;
+  std::uint8_t own_launch_ = kFirstLaunch;  // that runs here
 };
 
 // The first byte of [begin, begin + bytes) that is not `value`; `bytes` when all are.

@@ -1,11 +1,12 @@
 // The elements of its operands that a command touches: what is declared beside the operands (Role), applied to spans.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 
 #include "device/engines/command.hpp"
-#include "device/footprint/spans.hpp"
+#include "device/footprint/runs.hpp"
 
 namespace softtpu {
 
@@ -19,9 +20,6 @@ struct OperandUse {
 };
 
 void for_each_use(const Command& command, const std::function<void(const OperandUse&)>& f);
-
-// Every element is touched at most, so that runs of the tensor (runs.hpp) are those of the use.
-inline bool is_whole(const OperandUse& use) { return use.role.lanes == 0 && use.role.last_channel == 0; }
 
 // The spans that are touched at most.
 template <class F>
@@ -37,6 +35,36 @@ void for_each_used_span(const Chip& chip, const OperandUse& use, F f) {
     }
     f(span);
   });
+}
+
+// The same bytes, without coordinates: calls f(SpanSpace, LaneRun) with the runs of few tensors.
+template <class F>
+void for_each_used_run(const Chip& chip, const OperandUse& use, F f) {
+  const auto touch = [&](const Tensor& tensor) {
+    const auto& [space, runs, hull] = runs_of(chip, tensor);
+    for (const LaneRun& run : runs) f(space, run);
+  };
+  Tensor tensor = use.tensor;
+  const int lanes = use.role.lanes, last_channel = use.role.last_channel;
+  if (last_channel == 0) {
+    if (lanes > 0) tensor.shape.c = std::min(tensor.shape.c, lanes);
+    return touch(tensor);
+  }
+  if (lanes > 0 || tensor.shape.h > 1 || tensor.shape.c < 1 || tensor.space != Space::kLocal) {
+    return for_each_used_span(chip, use, [&](const Span& span) {
+      f(span.space, span.space == SpanSpace::kLocal ? run_of(chip, span) : LaneRun{span.begin, span.end});
+    });
+  }
+  Tensor last = tensor;
+  const int slot = chip.npu_of(tensor.addr) + --tensor.shape.c;
+  if (tensor.shape.c > 0) touch(tensor);
+  last.shape.c = 1;
+  last.shape.w = std::min(last.shape.w, last_channel);
+  last.addr = chip.offset_of(tensor.addr) +
+              std::uint64_t{chip.local_bytes} * static_cast<unsigned>(slot % chip.npu_num) +
+              static_cast<std::uint64_t>(slot / chip.npu_num * tensor.stride.c) *
+                  static_cast<std::uint64_t>(size_of(tensor.dtype));
+  touch(last);
 }
 
 }  // namespace softtpu

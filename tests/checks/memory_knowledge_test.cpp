@@ -84,9 +84,48 @@ TEST(ShadowBytes, NumbersOfLaunchesStartAgain) {
     (*shadow)->begin_launch();
     const std::uint8_t now = (*shadow)->launch();
     EXPECT_GT(now, Shadow::kFirstLaunch);
-    EXPECT_NE(*(*shadow)->local(), now) << "what the launch before wrote must not count as this one's";
-    *(*shadow)->local() = now;
+    EXPECT_NE(*(*shadow)->l2(), now) << "what the launch before wrote must not count as this one's";
+    *(*shadow)->l2() = now;
   }
+}
+
+TEST(ShadowBytes, KnowsTheLanesOfLocalMemoryThatWereWritten) {
+  const auto chip = load_chip("demo4");
+  ASSERT_TRUE(chip);
+  const auto made = Shadow::create(*chip);
+  ASSERT_TRUE(made);
+  Shadow& shadow = **made;
+  const auto state = [&](std::uint64_t lane, std::uint64_t offset) {
+    const std::uint64_t at = lane * chip->local_bytes + offset;
+    return *shadow.find({SpanSpace::kLocal, at, at + 1});
+  };
+  shadow.begin_launch();
+  shadow.mark_written({500, 900, 0b101});
+  EXPECT_TRUE(shadow.is_written({500, 900, 0b101}));
+  EXPECT_TRUE(shadow.is_written({704, 705, 0b100}));
+  EXPECT_FALSE(shadow.is_written({500, 900, 0b111})) << "a lane is missing";
+  EXPECT_FALSE(shadow.is_written({500, 901, 0b101}));
+  EXPECT_FALSE(shadow.is_written({499, 900, 0b001}));
+  EXPECT_EQ(state(2, 899), shadow.launch());
+  EXPECT_EQ(state(1, 899), Shadow::kUnknown);
+  const std::uint64_t lane = 2 * std::uint64_t{chip->local_bytes};
+  shadow.mark_bad({SpanSpace::kLocal, lane + 510, lane + 514}, Shadow::kStale);
+  shadow.mark_bad({SpanSpace::kLocal, lane + 700, lane + 702}, Shadow::kFirstTaint);
+  EXPECT_FALSE(shadow.is_written({513, 514, 0b100}));
+  EXPECT_TRUE(shadow.is_written({513, 514, 0b001}));
+  EXPECT_EQ(state(2, 513), Shadow::kStale);
+  EXPECT_EQ(state(2, 701), Shadow::kFirstTaint);
+  shadow.mark_written({511, 512, 0b100});
+  EXPECT_EQ(state(2, 510), Shadow::kStale);
+  EXPECT_EQ(state(2, 511), shadow.launch());
+
+  shadow.begin_launch();
+  EXPECT_FALSE(shadow.is_written({600, 601, 0b001}));
+  EXPECT_EQ(state(2, 899), Shadow::kFirstLaunch);
+  EXPECT_EQ(state(2, 510), Shadow::kStale) << "until it is written again";
+  EXPECT_EQ(state(2, 511), Shadow::kFirstLaunch);
+  EXPECT_EQ(state(2, 701), Shadow::kFirstLaunch) << "taints are of one launch";
+  EXPECT_EQ(state(1, 899), Shadow::kUnknown);
 }
 
 TEST(ModuleSymbols, ListsWhatALibraryTakesFromOthers) {

@@ -91,6 +91,41 @@ TEST_P(Runs, AreTheBytesOfTheSpans) {
   EXPECT_EQ(fewer > 200, GetParam() > 1) << "lanes with the same offsets are one run: " << fewer;
 }
 
+TEST_P(Runs, AreTheUsedBytes) {
+  Chip chip = *load_chip("bm1684x");
+  chip.npu_num = GetParam();
+  chip.local_bytes = 4096;
+  chip.local_mem.bytes = std::uint64_t{chip.local_bytes} * static_cast<unsigned>(chip.npu_num);
+  std::mt19937 random(static_cast<unsigned>(GetParam()));
+  const auto below = [&](int most) { return static_cast<int>(random() % static_cast<unsigned>(most)); };
+  for (int i = 0; i < 400; ++i) {
+    OperandUse use;
+    use.role.lanes = below(4) == 0 ? 1 + below(8) : 0;
+    use.role.last_channel = below(4) > 0 ? 1 + below(6) : 0;
+    Tensor& tensor = use.tensor;
+    tensor.dtype = below(2) == 0 ? Dtype::kInt8 : Dtype::kFp32;
+    tensor.space = below(4) > 0 ? Space::kLocal : Space::kSystem;
+    tensor.shape = {1 + below(3), 1 + below(below(2) == 0 ? 3 * chip.npu_num : 5), 1 + below(4) / 3, 1 + below(6)};
+    tensor.stride.w = below(3) == 0 ? 2 : 1;
+    tensor.stride.h = tensor.shape.w * tensor.stride.w + below(2);
+    tensor.stride.c = tensor.stride.h * tensor.shape.h + below(5);
+    tensor.stride.n = tensor.stride.c * 4;
+    const std::uint64_t lane = static_cast<unsigned>(below(chip.npu_num)) * std::uint64_t{chip.local_bytes};
+    tensor.addr =
+        (tensor.space == Space::kLocal ? lane : chip.global_mem.start) + 4U * static_cast<unsigned>(below(64));
+    Bytes wanted, bytes;
+    for_each_used_span(chip, use, [&](const Span& span) {
+      for (std::uint64_t byte = span.begin; byte < span.end; ++byte) wanted.insert(byte);
+    });
+    for_each_used_run(chip, use, [&](SpanSpace space, const LaneRun& run) {
+      for_each_lane(chip, space, run, [&](const Span& span) {
+        for (std::uint64_t byte = span.begin; byte < span.end; ++byte) bytes.insert(byte);
+      });
+    });
+    ASSERT_EQ(bytes, wanted) << to_text(Operand(tensor)) << use.role.lanes << ' ' << use.role.last_channel;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Npus, Runs, ::testing::Values(1, 4, 32, 64, 100),
                          [](const auto& test) { return std::to_string(test.param); });
 
