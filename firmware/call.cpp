@@ -116,7 +116,7 @@ Tensor Call::system(std::uint64_t addr, const Dim4& shape, const dim4* stride, D
 }
 
 std::uint64_t Call::shared_address(std::uint64_t addr) const {
-  const auto core = static_cast<std::uint64_t>(core_.place().core);
+  const auto core = static_cast<std::uint64_t>(core_.index());
   for (const auto& [range, step] :
        {std::pair(chip().local_mem, chip().local_core_step), std::pair(chip().l2_sram, chip().l2_core_step)}) {
     if (const MemoryRange own{range.start + core * step, range.bytes}; own.contains(addr)) return addr - core * step;

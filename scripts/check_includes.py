@@ -52,7 +52,7 @@ RULES = {
     "device/engines/command.hpp": ["device/command and below", *ROOMS],
     # What all of them cost.
     "device/engines/cost.hpp": [*ROOMS],
-    "device/core": ["device/engines/command.hpp", "device/command and below", "runtime/report"],
+    "device/core": ["device/engines/command.hpp", "device/command and below", "runtime/protocol/launch_position.hpp", "runtime/report"],
     "device/footprint": ["device/engines/command.hpp", "device/command and below"],
     "device/trace": ["device/core and below"],
     "device/timing": ["device/engines/cost.hpp", "device/cost", "device/core and below", "device/footprint", "device/trace", "runtime/bmodel"],

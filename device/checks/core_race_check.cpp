@@ -26,7 +26,7 @@
 namespace softtpu {
 namespace {
 
-constexpr int kPages = 65;  // as CorePosition counts them, from 1
+constexpr int kPages = 65;  // as a position counts them, from 1
 // Accesses that are not ordered with all cores yet; of more, the oldest are forgotten.
 constexpr std::size_t kMostRecords = 2048;
 
@@ -125,14 +125,14 @@ class CoreRaceCheck final : public Observer {
   void launch_begins(const Memories& memories, const std::string& kernel, int core) override {
     chip_ = &memories.chip();
     memories_ = &memories;
-    place_ = current_place();
+    launch_ = running_launch();
     board_ = nullptr;
-    if (place_.page == nullptr || place_.page_number >= kPages) return;
+    if (launch_.page == nullptr || launch_.page_number >= kPages) return;
     findings_->begin(kernel, core);
-    board_ = reinterpret_cast<Board*>(boards_.data()) + place_.page_number;
+    board_ = reinterpret_cast<Board*>(boards_.data()) + launch_.page_number;
     const BoardLock lock(*board_);
-    if (board_->serial != place_.page->serial()) forget();
-    if (place_.group > 0) return;  // goes on where the group before has ended
+    if (board_->serial != launch_.page->serial()) forget();
+    if (launch_.group > 0) return;  // goes on where the group before has ended
     arrivals_.clear();
     own_ = {};
     own_[me()] = 1;
@@ -153,7 +153,7 @@ class CoreRaceCheck final : public Observer {
       Point& point = board_->messages[at(control->message, kMostMessages)];
       join(point.clock, own_);
       point.op = op;
-      point.core = place_.workitem;
+      point.core = launch_.workitem;
       point.site = site;
       ++own_[me()];
     } else if (control->action == ControlAction::kReleaseLock) {
@@ -190,10 +190,10 @@ class CoreRaceCheck final : public Observer {
     bool last = false;
     {
       const BoardLock lock(*board_);
-      last = ++board_->ended == place_.workitems * place_.groups;
-      if (place_.group + 1 == place_.groups) board_->known[me()].fill(~0U);  // it touches nothing any more
+      last = ++board_->ended == launch_.workitems * launch_.groups;
+      if (launch_.group + 1 == launch_.groups) board_->known[me()].fill(~0U);  // it touches nothing any more
     }
-    if (last && fault.empty() && !place_.page->is_over()) report_unawaited();
+    if (last && fault.empty() && !launch_.page->is_over()) report_unawaited();
     findings_->report();
     board_ = nullptr;
   }
@@ -202,12 +202,12 @@ class CoreRaceCheck final : public Observer {
   static std::size_t at(int number, int count) {
     return number >= 0 && number < count ? static_cast<std::size_t>(number) : 0;
   }
-  std::size_t me() const { return at(place_.workitem, kMostCores); }
+  std::size_t me() const { return at(launch_.workitem, kMostCores); }
   static Site here() { return Site::of(find_caller(capture_call_stack())); }
 
   // The first core of another launch is here.
   void forget() {
-    board_->serial = place_.page->serial();
+    board_->serial = launch_.page->serial();
     board_->ended = 0;
     board_->next = 0;
     board_->known = {};
@@ -226,12 +226,12 @@ class CoreRaceCheck final : public Observer {
   void arrive(Op op, const ControlCmd& control) {
     const Site site = here();
     const std::uint32_t generation = ++arrivals_[control.message];
-    const int count = control.count == kAllCores ? place_.workitems : control.count;
+    const int count = control.count == kAllCores ? launch_.workitems : control.count;
     std::optional<Finding> wrong;
     {
       const BoardLock lock(*board_);
       Point& point = barrier_of(control.message);
-      if (point.generation != generation) point = {{}, generation, count, place_.workitem, op, site};
+      if (point.generation != generation) point = {{}, generation, count, launch_.workitem, op, site};
       if (point.count != count) wrong = unlike_counts(point, op, count);
       join(point.clock, own_);
       ++own_[me()];
@@ -243,14 +243,14 @@ class CoreRaceCheck final : public Observer {
     Finding finding;
     finding.rule = "cores/barrier-count";
     finding.what = fmt::format("cores disagree on how many of them meet: core {} expects {} cores, core {} expects {}",
-                               first.core, first.count, place_.workitem, count);
+                               first.core, first.count, launch_.workitem, count);
     Party other;
     other.function = info(first.op).name;
     other.text = fmt::format("{} of core {} for {} cores", other.function, first.core, first.count);
     other.stack = first.site.to_stack();
     Party own;
     own.function = info(op).name;
-    own.text = fmt::format("{} of core {} for {} cores", own.function, place_.workitem, count);
+    own.text = fmt::format("{} of core {} for {} cores", own.function, launch_.workitem, count);
     own.called_from = capture_call_stack();
     finding.calls = {other, own};
     return finding;
@@ -258,7 +258,7 @@ class CoreRaceCheck final : public Observer {
 
   void report_unawaited() {
     for (int id = 0; id < kMostMessages; ++id) {
-      const auto sent = place_.page->find_unawaited(id);
+      const auto sent = launch_.page->find_unawaited(id);
       if (!sent) continue;
       const Point& point = board_->messages[at(id, kMostMessages)];
       Finding finding;
@@ -323,7 +323,7 @@ class CoreRaceCheck final : public Observer {
     Record own;
     own.begin = spans.front().first;
     for (const auto& [begin, end] : spans) own.end = std::max(own.end, end);
-    own.core = static_cast<std::uint16_t>(place_.workitem);
+    own.core = static_cast<std::uint16_t>(launch_.workitem);
     own.op = op;
     own.writes = writes;
     if (writes && submits_instructions()) own.written = hash_of(spans);
@@ -354,7 +354,7 @@ class CoreRaceCheck final : public Observer {
     if (board_->next == 0) return;
     Clock all;
     all.fill(~0U);
-    for (int core = 0; core < place_.workitems; ++core) {
+    for (int core = 0; core < launch_.workitems; ++core) {
       const Clock& known = board_->known[at(core, kMostCores)];
       for (std::size_t i = 0; i < all.size(); ++i) all[i] = std::min(all[i], known[i]);
     }
@@ -402,7 +402,7 @@ class CoreRaceCheck final : public Observer {
   SharedBytes boards_;
   const Chip* chip_ = nullptr;
   const Memories* memories_ = nullptr;
-  LaunchPosition place_;
+  RunningLaunch launch_;
   Board* board_ = nullptr;            // null: this launch has one core
   std::optional<BoardLock> storing_;  // while an instruction stores
   Clock own_{};

@@ -52,7 +52,7 @@ bool Shadow::is_global(std::uint64_t address, std::uint64_t bytes) const {
 }
 
 Shadow::Lanes Shadow::lanes() const {
-  const auto core = static_cast<unsigned>(current_place().core);
+  const auto core = static_cast<unsigned>(running_launch().core);
   const std::uint64_t offsets = offsets_of(chip_);
   auto* const bits = reinterpret_cast<std::uint64_t*>(lane_bits_.data()) + offsets * 3 * core;
   return {bits,
@@ -170,7 +170,7 @@ void Shadow::forget_bad(const Lanes& all, std::uint64_t part) {
 }
 
 void Shadow::begin_launch() {
-  LaunchPage* const page = current_place().page;
+  LaunchPage* const page = running_launch().page;
   own_launch_ = page == nullptr ? next_number() : static_cast<std::uint8_t>(page->agree(next_number()));
   *launch_.data() = own_launch_;
   const Lanes all = lanes();

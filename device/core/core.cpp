@@ -47,8 +47,8 @@ bool touches(const Tensor& tensor, std::uint64_t begin, std::uint64_t end) {
 }
 
 // Whether the cores of a launch share a message.
-bool is_shared(const LaunchPosition& place, const ControlCmd& message) {
-  return place.page != nullptr && !is_own_message(message.message);
+bool is_shared(const RunningLaunch& launch, const ControlCmd& message) {
+  return launch.page != nullptr && !is_own_message(message.message);
 }
 
 thread_local Core* current_core = nullptr;
@@ -135,8 +135,8 @@ LaunchOutcome Core::run(KernelFunction function, const std::string& kernel, cons
   }
   // Every command then goes through the schedule, which is where it is not carried out.
   if (computes_nothing() && schedule_ == nullptr) schedule_ = std::make_unique<Schedule>(Schedule::Order::kProgram);
-  place_.core = index_;
-  set_current_place(place_);
+  launch_.core = index_;
+  set_running_launch(launch_);
   for (Observer* observer : observed_by_) observer->launch_begins(memories_, kernel_, index_);
   current_core = this;
   // end_launch() comes back here; nothing between has a destructor that matters (the kernel's frames are C).
@@ -156,7 +156,7 @@ LaunchOutcome Core::run(KernelFunction function, const std::string& kernel, cons
 }
 
 void Core::submit(Op op, const ControlCmd& cmd) {
-  if (faulted() || (place_.page != nullptr && has_been_stopped())) return;
+  if (faulted() || (launch_.page != nullptr && has_been_stopped())) return;
   count_command(op, cmd);
   if (chaining_) chain_.run(memories_);
   // On the chip only this engine waits. Its commands, and with them the section's, wait until the message has come, or
@@ -232,12 +232,12 @@ void Core::drain() {
     return !waits_in_vain({ControlAction::kWaitMessage, wait.id, wait.count});
   };
   while (!faulted()) {
-    if (place_.page != nullptr) {
+    if (launch_.page != nullptr) {
       // Only the core's own commands can end what its engines wait for.
       auto waits = schedule_->blocked_by(has_come);
       std::erase_if(waits, [](const MessageWait& wait) { return is_own_message(wait.id); });
       if (!waits.empty()) {
-        go_on_after(place_.page->wait_for_any(place_.workitem, Op::tpu_poll, waits));
+        go_on_after(launch_.page->wait_for_any(launch_.workitem, Op::tpu_poll, waits));
         continue;
       }
     }
@@ -252,12 +252,12 @@ void Core::drain() {
 
 // Whether another core has failed: the launch is over for this one as well.
 bool Core::has_been_stopped() {
-  if (!place_.page->is_over()) {
-    if (!place_.page->is_interleaved()) return false;
-    go_on_after(place_.page->pass_turn(place_.workitem));
+  if (!launch_.page->is_over()) {
+    if (!launch_.page->is_interleaved()) return false;
+    go_on_after(launch_.page->pass_turn(launch_.workitem));
     return faulted();
   }
-  go_on_after(place_.page->is_deadlocked() ? WaitResult::kDeadlocked : WaitResult::kOver);
+  go_on_after(launch_.page->is_deadlocked() ? WaitResult::kDeadlocked : WaitResult::kOver);
   return true;
 }
 
@@ -267,9 +267,9 @@ void Core::go_on_after(WaitResult meeting) {
   if (meeting == WaitResult::kDone || faulted()) return;
   outcome_.ok = false;
   outcome_.kind = ErrorKind::kUsage;
-  outcome_.text = fmt::format("core {} was ended", place_.workitem);
+  outcome_.text = fmt::format("core {} was ended", launch_.workitem);
   if (meeting != WaitResult::kDeadlocked) return;
-  outcome_.text = fmt::format("core {} {} (command {})", place_.workitem, place_.page->wait_text(place_.workitem),
+  outcome_.text = fmt::format("core {} {} (command {})", launch_.workitem, launch_.page->wait_text(launch_.workitem),
                               outcome_.commands);
   if (const std::string site = call_site(); !site.empty()) outcome_.text += ", at " + site;
   if (schedule_ == nullptr) return;
@@ -286,25 +286,25 @@ void Core::go_on_after(WaitResult meeting) {
 
 bool Core::waits_in_vain(const ControlCmd& cmd) const {
   if (cmd.action != ControlAction::kWaitMessage) return false;
-  if (is_shared(place_, cmd)) return !place_.page->has_come({cmd.message, cmd.count});
+  if (is_shared(launch_, cmd)) return !launch_.page->has_come({cmd.message, cmd.count});
   const auto message = state_.messages.find(cmd.message);
   return message == state_.messages.end() || message->second.sent < cmd.count;
 }
 
 // All cores of the launch, or those that a barrier counts.
 void Core::barrier(Op op, const ControlCmd& cmd) {
-  if (place_.page == nullptr || cmd.count == 0) return;
-  const int count = cmd.count == kAllCores ? place_.workitems : cmd.count;
-  go_on_after(place_.page->barrier(place_.workitem, op, cmd.message, count));
+  if (launch_.page == nullptr || cmd.count == 0) return;
+  const int count = cmd.count == kAllCores ? launch_.workitems : cmd.count;
+  go_on_after(launch_.page->barrier(launch_.workitem, op, cmd.message, count));
 }
 
 void Core::wait_message(Op op, const ControlCmd& cmd) {
-  if (is_shared(place_, cmd)) {
+  if (is_shared(launch_, cmd)) {
     const MessageWait wait{cmd.message, cmd.count};
-    if (const auto wrong = place_.page->check_wait(wait)) {
+    if (const auto wrong = launch_.page->check_wait(wait)) {
       return fault(ErrorKind::kUsage, Refusal{.op = op, .wrong = {.what = *wrong}});
     }
-    return go_on_after(place_.page->wait(place_.workitem, op, wait));
+    return go_on_after(launch_.page->wait(launch_.workitem, op, wait));
   }
   MessageCount& message = state_.messages[cmd.message];
   if (message.sent < cmd.count) {
@@ -334,15 +334,15 @@ void Core::control(Op op, const ControlCmd& cmd) {
     case ControlAction::kHauPoll: return;
     case ControlAction::kSync: barrier(op, cmd); return;
     case ControlAction::kAcquireLock:
-      if (place_.page != nullptr) go_on_after(place_.page->acquire(place_.workitem, op, cmd.message));
+      if (launch_.page != nullptr) go_on_after(launch_.page->acquire(launch_.workitem, op, cmd.message));
       return;
     case ControlAction::kReleaseLock:
-      if (place_.page == nullptr) return;
-      if (const auto wrong = place_.page->release(place_.workitem, cmd.message)) refuse_if(true, wrong->c_str());
+      if (launch_.page == nullptr) return;
+      if (const auto wrong = launch_.page->release(launch_.workitem, cmd.message)) refuse_if(true, wrong->c_str());
       return;
     case ControlAction::kSendMessage:
-      if (is_shared(place_, cmd)) {
-        const auto wrong = place_.page->send(place_.workitem, cmd.message, cmd.count);
+      if (is_shared(launch_, cmd)) {
+        const auto wrong = launch_.page->send(launch_.workitem, cmd.message, cmd.count);
         if (wrong) refuse_if(true, wrong->c_str());
         return;
       }
@@ -391,7 +391,7 @@ bool Core::refuse(const Refusal& refusal, const Command& command) {
 }
 
 void Core::keep_fault(ErrorKind kind, std::string text) {
-  if (place_.page != nullptr) place_.page->fail(place_.workitem);
+  if (launch_.page != nullptr) launch_.page->fail(launch_.workitem);
   outcome_.ok = false;
   outcome_.kind = kind;
   outcome_.text = std::move(text);

@@ -77,9 +77,9 @@ class Core {
   // The core whose kernel runs on this thread; nullptr outside a launch.
   static Core* current();
 
-  // Where the next launch has put this core. Stays until another place is given.
-  void set_place(const LaunchPosition& place) { place_ = place; }
-  const LaunchPosition& place() const { return place_; }
+  // The launch of the next run(). Stays until another one is set.
+  void set_launch(const RunningLaunch& launch) { launch_ = launch; }
+  const RunningLaunch& launch() const { return launch_; }
 
   // Runs one kernel to its end. `args` is the kernel's own copy; `bytes` of it are what a second parameter gets.
   LaunchOutcome run(KernelFunction function, const std::string& kernel, const void* args, std::size_t bytes = 0);
@@ -180,7 +180,7 @@ class Core {
   std::jmp_buf end_;
   CommandRing own_ring_;
   CommandRing* ring_ = &own_ring_;  // written by this thread only
-  LaunchPosition place_;
+  RunningLaunch launch_;
   bool section_schedule_ = false;  // schedule_ is of this section only
 };
 
@@ -199,7 +199,7 @@ class ChainScope {
 template <class Cmd>
 auto Core::submit(Op op, const Cmd& cmd) -> decltype(execute(std::declval<Memories&>(), cmd)) {
   using Answer = decltype(execute(memories_, cmd));
-  if (faulted() || (place_.page != nullptr && has_been_stopped())) return Answer();
+  if (faulted() || (launch_.page != nullptr && has_been_stopped())) return Answer();
   count_command(op, cmd);
   if (chaining_ && LaneChain::rules_read(cmd)) chain_.run(memories_);
   if (const Violation broken = violation(memories_, op, cmd)) {

@@ -422,10 +422,10 @@ std::string LaunchPage::wait_text(int core) const {
 }
 
 namespace {
-thread_local LaunchPosition place_of_this_thread;
+thread_local RunningLaunch launch_of_this_thread;
 }
 
-const LaunchPosition& current_place() { return place_of_this_thread; }
-void set_current_place(const LaunchPosition& place) { place_of_this_thread = place; }
+const RunningLaunch& running_launch() { return launch_of_this_thread; }
+void set_running_launch(const RunningLaunch& launch) { launch_of_this_thread = launch; }
 
 }  // namespace softtpu

@@ -15,6 +15,7 @@
 #include <string>
 
 #include "device/isa/op.hpp"
+#include "runtime/protocol/launch_position.hpp"
 
 namespace softtpu {
 
@@ -171,18 +172,15 @@ class LaunchPage {
   std::array<Lock, kMostLocks> locks_{};
 };
 
-// Where a launch has put a core.
-struct LaunchPosition {
-  int workitem = 0, workitems = 1;
-  int group = 0, groups = 1;
-  int first_core = 0;          // of the chip's
-  int core = 0;                // this one, of the chip's
+// The launch that a core runs.
+struct RunningLaunch : LaunchPosition {
+  int group = 0;               // of the position's groups
   LaunchPage* page = nullptr;  // null: the launch has one core
-  int page_number = 0;         // among those of the device
+  int core = 0;                // this one, of the chip's; run() sets it
 };
 
-// Of the launch that runs on this thread; of a core alone where none does.
-const LaunchPosition& current_place();
-void set_current_place(const LaunchPosition& place);
+// On this thread; of a core alone where there is none.
+const RunningLaunch& running_launch();
+void set_running_launch(const RunningLaunch& launch);
 
 }  // namespace softtpu

@@ -84,7 +84,7 @@ class Run {
 
   void all(const std::vector<msg::NetworkStep>& steps) {
     core_.submit(Op::tpu_initialize, ControlCmd{ControlAction::kInitialize, 0, 0});
-    LaunchPage* const page = core_.place().page;
+    LaunchPage* const page = core_.launch().page;
     if (page != nullptr && reduces(steps)) page->ask_for_turns();
     for (std::size_t i = 0; i < steps.size() && !core_.faulted(); ++i)
       std::visit([this](const auto& step) { take(step); }, steps[i]);
@@ -115,10 +115,10 @@ class Run {
   void take(const msg::NetworkArea& step) { areas_.push_back({step.begin, step.end, step.at}); }
   void take(const msg::NetworkBarrier&) {
     core_.submit(Op::tpu_sync_all, ControlCmd{ControlAction::kSync, LaunchPage::kAllEngines, kAllCores});
-    LaunchPage* const page = core_.place().page;
+    LaunchPage* const page = core_.launch().page;
     if (page == nullptr || core_.faulted() || !page->asks_for_turns() || page->is_interleaved()) return;
     // How it ends is said at the next command.
-    static_cast<void>(page->interleave(core_.place().workitem, kTurns));
+    static_cast<void>(page->interleave(core_.launch().workitem, kTurns));
   }
   void take(const msg::NetworkGroup& step) {
     bmodel::Stores stores;

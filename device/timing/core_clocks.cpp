@@ -32,19 +32,19 @@ Result<std::shared_ptr<CoreClocks>> CoreClocks::create() {
   return std::shared_ptr<CoreClocks>(new CoreClocks(*std::move(boards)));
 }
 
-double CoreClocks::begin(const LaunchPosition& place, double now_us) {
-  place_ = place;
+double CoreClocks::begin(const RunningLaunch& launch, double now_us) {
+  launch_ = launch;
   board_ = nullptr;
   last_met_us_ = 0;
   arrivals_.clear();
-  if (place.page == nullptr || place.page_number < 1 || place.page_number >= kPages) return now_us;
-  board_ = reinterpret_cast<Board*>(boards_.data()) + place.page_number;
+  if (launch.page == nullptr || launch.page_number < 1 || launch.page_number >= kPages) return now_us;
+  board_ = reinterpret_cast<Board*>(boards_.data()) + launch.page_number;
   const Lock lock(*board_);
   // Of a second group the meetings are others.
-  group_ = static_cast<std::uint32_t>(place.group) << 20;
+  group_ = static_cast<std::uint32_t>(launch.group) << 20;
   // The first core of the launch clears the board.
-  if (board_->serial == place.page->serial()) return board_->begin_us;
-  board_->serial = place.page->serial();
+  if (board_->serial == launch.page->serial()) return board_->begin_us;
+  board_->serial = launch.page->serial();
   board_->begin_us = std::max(now_us, device().end_us);
   board_->end = {};
   for (auto& both : board_->meetings) both = {};
@@ -65,7 +65,7 @@ void CoreClocks::arrive(int barrier, int count, double us, double ddr_us) {
   const std::uint32_t generation = group_ + ++arrivals_[barrier];
   const Lock lock(*board_);
   Point& point = point_of(barrier);
-  if (point.generation != generation) point = {generation, 0, 0, count == place_.workitems};
+  if (point.generation != generation) point = {generation, 0, 0, count == launch_.workitems};
   point.us = std::max(point.us, us);
   point.ddr_us += ddr_us;
 }

@@ -20,7 +20,7 @@ class CoreClocks {
 
   // The launch that begins on this core; without a page it has no other cores. `now_us` is the time of this core on the
   // device's timeline; the answer that of the whole launch.
-  double begin(const LaunchPosition& place, double now_us);
+  double begin(const RunningLaunch& launch, double now_us);
   bool has_others() const { return board_ != nullptr; }
 
   // The core comes to a meeting at `us`, and has used DDR for `ddr_us` since the last meeting of all cores.
@@ -54,7 +54,7 @@ class CoreClocks {
   double time_of(const Point& point) const;
 
   SharedBytes boards_;
-  LaunchPosition place_;
+  RunningLaunch launch_;
   Board* board_ = nullptr;
   std::uint32_t group_ = 0;
   double last_met_us_ = 0;  // of all cores

@@ -35,7 +35,7 @@ std::optional<Queue> queue_named_by(Op op) {
 double LaunchClock::begin(double now_us) {
   times_ = EngineTimes(model_->launch_us(), model_->section_us(), model_->launch_basis(), model_->issue_basis());
   ddr_us_ = waited_us_ = 0;
-  return clocks_ ? clocks_->begin(current_place(), now_us) : now_us;
+  return clocks_ ? clocks_->begin(running_launch(), now_us) : now_us;
 }
 
 bool LaunchClock::meets_others(const ControlCmd& control) const {
@@ -45,9 +45,9 @@ bool LaunchClock::meets_others(const ControlCmd& control) const {
 void LaunchClock::arrive(Op op, const ControlCmd& control) {
   if (meets_others(control)) {
     times_.wait_for_all();
-    const int count = control.count == kAllCores ? current_place().workitems : control.count;
+    const int count = control.count == kAllCores ? running_launch().workitems : control.count;
     clocks_->arrive(control.message, count, times_.end().us, ddr_us_);
-    if (count == current_place().workitems) ddr_us_ = 0;
+    if (count == running_launch().workitems) ddr_us_ = 0;
   } else if (clocks_ && clocks_->has_others() && !is_own_message(control.message) &&
              control.action == ControlAction::kSendMessage) {
     clocks_->send(control.message, times_.sent_us(queue_named_by(op).value_or(Queue::kBdc)));

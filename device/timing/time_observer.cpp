@@ -48,8 +48,8 @@ class TimeObserver final : public Observer {
     launch_.kernel = kernel;
     launch_.core = core;
     launch_.number = number;
-    launch_.cores = current_place().workitems;
-    launch_.workitem = current_place().workitem;
+    launch_.cores = running_launch().workitems;
+    launch_.workitem = running_launch().workitem;
     call_index_.clear();
     products_ = {};
     advice_.begin(launch_.cores);

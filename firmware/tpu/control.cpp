@@ -16,7 +16,7 @@ void poll_part(Op op, std::string_view part) {
 
 // Launches on several cores have a fixed set of message ids; a single core may use any id.
 bool check_message(const Call& call, int id) {
-  const bool shared = call.core().place().page != nullptr;
+  const bool shared = call.core().launch().page != nullptr;
   return call.not_negative("msg_id", id) && (!shared || call.is_in_range("msg_id", id, 0, kMostMessages - 1));
 }
 
@@ -25,7 +25,7 @@ void message(Op op, ControlAction action, int message_id, int count) {
   if (!check_message(call, message_id)) return;
   constexpr const char* kCount = "the number of calls on the other side";
   if (!call.not_negative(kCount, count)) return;
-  if (call.core().place().page != nullptr && !call.is_in_range(kCount, count, 1, kMostCount)) return;
+  if (call.core().launch().page != nullptr && !call.is_in_range(kCount, count, 1, kMostCount)) return;
   call.issue(ControlCmd{action, message_id, count});
 }
 
@@ -66,7 +66,7 @@ void tpu_sync_all_with_msg_id(int msg_id) {
 int tpu_core_barrier(int msg_id, int core_num) {
   const Call call(Op::tpu_core_barrier);
   if (!check_message(call, msg_id)) return -1;
-  const int cores = call.core().place().workitems;
+  const int cores = call.core().launch().workitems;
   if (!call.require(core_num >= 1 && core_num <= cores,
                     "{argument} ({value}) is outside 1..{limit}, the cores of this launch.", "core_num", core_num,
                     cores))

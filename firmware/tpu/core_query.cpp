@@ -51,31 +51,31 @@ void tpu_set_bdid(int bdc_id) { Call(Op::tpu_set_bdid).core().state().id.bdc = s
 void tpu_set_bd_id(int bdc_id) { Call(Op::tpu_set_bd_id).core().state().id.bdc = static_cast<std::uint32_t>(bdc_id); }
 
 // Cores, work items and groups: what the launch says, not what the chip has.
-int tpu_core_num(void) { return Call(Op::tpu_core_num).core().place().workitems; }
-int tpu_core_index(void) { return Call(Op::tpu_core_index).core().place().workitem; }
-int tpu_workitem_num(void) { return Call(Op::tpu_workitem_num).core().place().workitems; }
-int tpu_workitem_index(void) { return Call(Op::tpu_workitem_index).core().place().workitem; }
+int tpu_core_num(void) { return Call(Op::tpu_core_num).core().launch().workitems; }
+int tpu_core_index(void) { return Call(Op::tpu_core_index).core().launch().workitem; }
+int tpu_workitem_num(void) { return Call(Op::tpu_workitem_num).core().launch().workitems; }
+int tpu_workitem_index(void) { return Call(Op::tpu_workitem_index).core().launch().workitem; }
 int tpu_is_last_workitem(void) {
-  const LaunchPosition& place = Call(Op::tpu_is_last_workitem).core().place();
-  return place.workitem + 1 == place.workitems && place.group + 1 == place.groups ? 1 : 0;
+  const RunningLaunch& launch = Call(Op::tpu_is_last_workitem).core().launch();
+  return launch.workitem + 1 == launch.workitems && launch.group + 1 == launch.groups ? 1 : 0;
 }
-int tpu_group_num(void) { return Call(Op::tpu_group_num).core().place().groups; }
-int tpu_group_index(void) { return Call(Op::tpu_group_index).core().place().group; }
+int tpu_group_num(void) { return Call(Op::tpu_group_num).core().launch().groups; }
+int tpu_group_index(void) { return Call(Op::tpu_group_index).core().launch().group; }
 int tpu_max_core_num(void) { return Call(Op::tpu_max_core_num).chip().cores; }
 int tpu_physical_core_num(void) { return Call(Op::tpu_physical_core_num).chip().cores; }
 int tpu_physical_core_id(void) { return Call(Op::tpu_physical_core_id).core().index(); }
-int tpu_start_physical_core_id(void) { return Call(Op::tpu_start_physical_core_id).core().place().first_core; }
+int tpu_start_physical_core_id(void) { return Call(Op::tpu_start_physical_core_id).core().launch().first_core; }
 int tpu_tpuv7_env(void) { return Call(Op::tpu_tpuv7_env).chip().has(Quirk::kTpuv7) ? 1 : 0; }
 int tpu_chip_num(void) { return static_cast<void>(Call(Op::tpu_chip_num)), 1; }
 int tpu_chip_id(void) { return static_cast<void>(Call(Op::tpu_chip_id)), 0; }
 void tpu_core_context_setup(int core_idx, int core_num, int core_msg_id) {
   const Call call(Op::tpu_core_context_setup);
-  const LaunchPosition& place = call.core().place();
-  if (core_num != place.workitems || core_idx != place.workitem)
+  const RunningLaunch& launch = call.core().launch();
+  if (core_num != launch.workitems || core_idx != launch.workitem)
     return call.fault({"core {value} is not this core: {limit}.",
                        {},
                        fmt::format("{} of {}", core_idx, core_num),
-                       fmt::format("{} of {}", place.workitem, place.workitems)});
+                       fmt::format("{} of {}", launch.workitem, launch.workitems)});
   call.core().state().base_message = core_msg_id;
   call.core().state().messages_taken = 0;
 }
@@ -93,7 +93,7 @@ int tpu_next_msg_id(void) {
   // Where there are several cores the first ones are those of their meetings, whatever the base.
   constexpr int kMessagesOfCore = 48;
   const bool by_core = call.chip().has(Quirk::kMessagesByCore);
-  const int first = by_core                 ? kMessagesOfCore * call.core().place().core
+  const int first = by_core                 ? kMessagesOfCore * call.core().index()
                     : call.chip().cores > 1 ? kFirstMessage
                                             : state.base_message;
   return first + state.messages_taken++;

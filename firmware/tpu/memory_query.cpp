@@ -18,19 +18,19 @@ int tpu_local_mem_size_per_npu(void) {
 int tpu_l2_sram_size(void) {
   const Call call(Op::tpu_l2_sram_size);
   const Chip& chip = call.chip();
-  const int cores = chip.l2_per_core ? call.core().place().workitems : 1;
+  const int cores = chip.l2_per_core ? call.core().launch().workitems : 1;
   return static_cast<int>(chip.l2_usable) * cores;
 }
 unsigned long long tpu_l2_sram_get_start_addr(void) {
   const Call call(Op::tpu_l2_sram_get_start_addr);
-  return call.chip().l2_sram.start + static_cast<unsigned>(call.core().place().core) * call.chip().l2_core_step;
+  return call.chip().l2_sram.start + static_cast<unsigned>(call.core().index()) * call.chip().l2_core_step;
 }
 unsigned long long tpu_global_mem_get_start_addr(void) {
   return Call(Op::tpu_global_mem_get_start_addr).chip().global_mem.start;
 }
 unsigned long long tpu_local_mem_get_start_addr(void) {
   const Call call(Op::tpu_local_mem_get_start_addr);
-  return call.chip().local_mem.start + static_cast<unsigned>(call.core().place().core) * call.chip().local_core_step;
+  return call.chip().local_mem.start + static_cast<unsigned>(call.core().index()) * call.chip().local_core_step;
 }
 unsigned long long tpu_static_mem_get_start_addr(void) {
   return Call(Op::tpu_static_mem_get_start_addr).chip().static_mem.start;
@@ -62,9 +62,9 @@ void* tpu_local_mem_addr_unified(local_addr_t addr) {
   return call.core().memories().local(0) + addr;
 }
 
-void* tpu_l2_sram_addr(l2_sram_addr_t told) {
+void* tpu_l2_sram_addr(l2_sram_addr_t given) {
   const Call call(Op::tpu_l2_sram_addr);
-  const std::uint64_t addr = call.shared_address(told);
+  const std::uint64_t addr = call.shared_address(given);
   // On some chips commands may reach behind the end that kernels ask for, pointers may not (golden bm1688/sync).
   MemoryRange l2 = call.chip().l2_sram;
   if (call.chip().has(Quirk::kOpenL2End)) l2.bytes = call.chip().l2_usable;

@@ -2,6 +2,7 @@
 // core works in that order, so an answer to one item also says that everything before it is finished.
 #pragma once
 
+#include "runtime/protocol/launch_position.hpp"
 #include "runtime/protocol/messages.hpp"
 
 namespace softtpu::msg {
@@ -32,28 +33,19 @@ struct CoreDefine {
   std::string name;
 };
 
-// What a core is of a launch.
-struct CorePosition {
-  std::uint32_t page = 0;  // that the launch's cores share, counted from 1; 0: it has one core
-  std::uint32_t workitem = 0;
-  std::uint32_t workitems = 1;
-  std::uint32_t repetitions = 1;
-  std::uint32_t first_core = 0;
-  bool start_barrier = false;  // begins when all cores are here: what the stream launched before may not be through
-  // It is waited for: the last core to end says so, and the server looks what the others have done.
-  bool awaited = false;
-  bool compared = false;    // with the launch that it repeats, without observers
-  std::uint32_t order = 0;  // of commands and cores: random with this seed; 0: as the settings say
-};
-
 // One core's part of a launch. Success is reported by a CoreDone at the latest when the core runs out of work; at once
 // with `flush`.
 struct CoreLaunch {
   static constexpr MessageType kType = MessageType::kCoreLaunch;
   bool flush = false;
   std::uint64_t client = 0;  // whose findings they are; 0: the device is not shared
-  CorePosition position;
-  Call call;  // a kernel's function is not 0
+  LaunchPosition position;
+  bool start_barrier = false;  // begins when all cores are here: what the stream launched before may not be through
+  // It is waited for: the last core to end says so, and the server looks what the others have done.
+  bool awaited = false;
+  bool compared = false;    // with the launch that it repeats, without observers
+  std::uint32_t order = 0;  // of commands and cores: random with this seed; 0: as the settings say
+  Call call;                // a kernel's function is not 0
 };
 
 // A place in code: of a module, by its offset there; module 0: an address in what all processes of the device share.

@@ -68,7 +68,7 @@ class DirectTarget final : public Target {
     for (int i = 0; i < cores; ++i) {
       threads.emplace_back([&, i] {
         Core core(i == 0 ? *memories_ : *others_[static_cast<std::size_t>(i - 1)], i);
-        core.set_place({i, cores, 0, 1, 0, i, page_.get(), 1});
+        core.set_launch({{.page_number = 1, .workitem = i, .workitems = cores}, 0, page_.get()});
         page_->begin(i, false);
         outcomes[static_cast<std::size_t>(i)] = core.run(softtpu_replay, "softtpu_replay", arguments);
         page_->end(i);

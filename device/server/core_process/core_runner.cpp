@@ -133,7 +133,7 @@ class CoreRunner {
   // Nothing more to do at once.
   Result<Received> receive_next() {
     // The next launch comes by way of a server that wants the processor, and so do the other cores.
-    const bool looks = core_.place().page == nullptr;
+    const bool looks = core_.launch().page == nullptr;
     // A server that waits for an item has its report (work). Of other items it gets one before this core sleeps.
     const bool found = rings_ && looks && look_into_ring();
     if (!found && !report_to_sleep()) return Received::kEnd;
@@ -242,8 +242,8 @@ class CoreRunner {
     ServerSink sink(send);
     if (observers_.clients != nullptr) observers_.clients->turn_to(launch->client, sink);
     // Both put memory back as it was, which others of the launch are at work on.
-    const bool alone = core_.place().page == nullptr;
-    if (!alone && observers_.recorder != nullptr && core_.place().workitem == 0)
+    const bool alone = core_.launch().page == nullptr;
+    if (!alone && observers_.recorder != nullptr && core_.launch().workitem == 0)
       log_warning(fmt::format("kernel \"{}\" runs on several cores: its launch is not kept", function.name));
     LaunchRecorder* const recorder = alone ? observers_.recorder.get() : nullptr;
     if (recorder != nullptr) {
@@ -251,11 +251,11 @@ class CoreRunner {
       recorder->begins(core_, {function.name, file.name, file.image, args});
     }
     // Made for each launch, so that the same seed gives the same order.
-    const std::string order = order_of(launch->position);
+    const std::string order = order_of(*launch);
     if (!order.empty()) core_.set_schedule(*Schedule::parse(order));
-    if (launch->position.compared) core_.observe(false);
+    if (launch->compared) core_.observe(false);
     LaunchOutcome outcome = alone && observers_.schedules > 1 ? run_schedules(core_, observers_, run) : run();
-    if (launch->position.compared) {
+    if (launch->compared) {
       core_.observe(true);
       if (observers_.schedule.empty()) core_.set_schedule(nullptr);
     }
@@ -275,12 +275,12 @@ class CoreRunner {
     } else if (watched) {
       set_back("kernel \"" + function.name + "\"");
     }
-    LaunchPage* const page = core_.place().page;
-    if (page != nullptr && !broken.empty()) page->fail(core_.place().workitem);
+    LaunchPage* const page = core_.launch().page;
+    if (page != nullptr && !broken.empty()) page->fail(core_.launch().workitem);
     if (!outcome.ok || !broken.empty()) fail(item, outcome.kind, std::move(outcome.text));
     if (page != nullptr) {
-      flush_ = page->end(core_.place().workitem) || flush_;
-      if (launch->position.awaited) collected_through_ = item;
+      flush_ = page->end(core_.launch().workitem) || flush_;
+      if (launch->awaited) collected_through_ = item;
     }
   }
 
@@ -293,43 +293,36 @@ class CoreRunner {
   }
 
   // False: there is no such position.
-  bool take_position(const msg::CorePosition& where) {
-    const bool shared = where.page != 0;
-    if (shared && (pages_ == nullptr || where.page > kLaunchPages || where.workitems > kMostCores)) return false;
-    if (where.workitem >= where.workitems || where.repetitions == 0) return false;
-    LaunchPosition place;
-    place.workitem = static_cast<int>(where.workitem);
-    place.workitems = static_cast<int>(where.workitems);
-    place.groups = static_cast<int>(where.repetitions);
-    place.first_core = static_cast<int>(where.first_core);
-    place.page = shared ? &pages_[where.page - 1] : nullptr;
-    place.page_number = static_cast<int>(where.page);
-    core_.set_place(place);
+  bool take_position(const LaunchPosition& position) {
+    const auto& [page, workitem, workitems, groups, first_core] = position;
+    const bool shared = page != 0;
+    if (shared && (pages_ == nullptr || page < 0 || page > int{kLaunchPages} || workitems > kMostCores)) return false;
+    if (workitem < 0 || workitem >= workitems || groups < 1 || first_core < 0) return false;
+    core_.set_launch({position, 0, shared ? &pages_[page - 1] : nullptr});
     return true;
   }
 
   // Of the commands in parallel sections, and of the cores; empty: as they come.
-  std::string order_of(const msg::CorePosition& where) const {
-    return where.order != 0 ? fmt::format("random:{}", where.order) : observers_.schedule;
+  std::string order_of(const msg::CoreLaunch& launch) const {
+    return launch.order != 0 ? fmt::format("random:{}", launch.order) : observers_.schedule;
   }
 
   // The call, as often as the launch says, one after the other. A kernel has a copy of its own of the arguments each
   // time.
   LaunchOutcome run_repeatedly(const msg::CoreLaunch& launch, const Function& function) {
-    const msg::CorePosition& where = launch.position;
-    LaunchPosition place = core_.place();
-    if (place.page != nullptr && place.page->begin(place.workitem, where.start_barrier) != WaitResult::kDone) {
+    RunningLaunch now = core_.launch();
+    if (now.page != nullptr && now.page->begin(now.workitem, launch.start_barrier) != WaitResult::kDone) {
       LaunchOutcome outcome;
       outcome.ok = false;
-      outcome.text = fmt::format("core {} did not begin", place.workitem);
+      outcome.text = fmt::format("core {} did not begin", now.workitem);
       return outcome;
     }
     // Another order of the commands is one of the cores, too.
-    if (const std::string order = order_of(where); place.page != nullptr && !order.empty())
-      static_cast<void>(place.page->interleave(place.workitem, std::hash<std::string>()(order)));
+    if (const std::string order = order_of(launch); now.page != nullptr && !order.empty())
+      static_cast<void>(now.page->interleave(now.workitem, std::hash<std::string>()(order)));
     LaunchOutcome all;
-    for (place.group = 0; place.group < place.groups && all.ok; ++place.group) {
-      core_.set_place(place);
+    for (now.group = 0; now.group < now.groups && all.ok; ++now.group) {
+      core_.set_launch(now);
       LaunchOutcome one = run_once(launch.call, function);
       one.commands += all.commands;
       if (all.estimated_us || one.estimated_us)

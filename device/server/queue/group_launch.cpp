@@ -9,22 +9,17 @@ namespace softtpu {
 void GroupLaunch::begin(LaunchPage& page, std::uint32_t number, bool awaited) {
   page_ = &page;
   page_number_ = number;
-  awaited_ = awaited;
   page.reset(static_cast<int>(parts_.size()), awaited);
   outcomes_.assign(parts_.size(), std::nullopt);
   left_ = parts_.size();
 }
 
-msg::CorePosition GroupLaunch::position_of(std::size_t workitem, bool start_barrier) const {
-  msg::CorePosition position;
-  position.page = page_number_;
-  position.workitem = static_cast<std::uint32_t>(workitem);
-  position.workitems = static_cast<std::uint32_t>(parts_.size());
-  position.repetitions = repetitions_;
-  position.first_core = parts_.front().core;
-  position.start_barrier = start_barrier;
-  position.awaited = awaited_;
-  return position;
+LaunchPosition GroupLaunch::position_of(std::size_t workitem) const {
+  return {.page_number = static_cast<int>(page_number_),
+          .workitem = static_cast<int>(workitem),
+          .workitems = static_cast<int>(parts_.size()),
+          .groups = static_cast<int>(repetitions_),
+          .first_core = static_cast<int>(parts_.front().core)};
 }
 
 bool GroupLaunch::note_end(std::size_t workitem, Result<void> outcome, std::uint64_t estimated_ns) {

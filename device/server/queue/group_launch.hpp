@@ -26,7 +26,7 @@ class GroupLaunch {
   // It begins, with this page of the device's, counted from 1.
   void begin(LaunchPage& page, std::uint32_t number, bool awaited);
   std::uint32_t page_number() const { return page_number_; }
-  msg::CorePosition position_of(std::size_t workitem, bool start_barrier) const;
+  LaunchPosition position_of(std::size_t workitem) const;
 
   // A core's part has ended. True: it was the first to do so.
   bool note_end(std::size_t workitem, Result<void> outcome, std::uint64_t estimated_ns);
@@ -60,7 +60,6 @@ class GroupLaunch {
   std::size_t left_ = 0;
   std::uint64_t estimated_ns_ = 0;
   bool journalled_ = false;
-  bool awaited_ = false;
 };
 
 }  // namespace softtpu

@@ -254,8 +254,8 @@ void LaunchQueue::launch(const std::shared_ptr<Client>& client, const std::share
   const Key key = key_of(queued.launch);
   msg::LaunchPart& part = queued.launch.parts.front();
   msg::CoreLaunch what = to_core(*client, std::move(part.call));
-  what.position.repetitions = queued.launch.repetitions;
-  what.position.first_core = part.core;
+  what.position.groups = static_cast<int>(queued.launch.repetitions);
+  what.position.first_core = static_cast<int>(part.core);
   what.flush = queued.answer != nullptr || is_awaited(*stream, stream->finished + stream->sent);
   auto done = [this, client, stream, key, answer = std::move(queued.answer)](const Result<Bytes>& result) {
     finished(client, *stream, key, answer, without_bytes(result), cores_[stream->last_core]->estimated_ns());
@@ -317,7 +317,8 @@ void LaunchQueue::run_group(const std::shared_ptr<const Running>& launch, const 
   const bool is_trial = group != launch->group;
   const std::uint32_t page = free_pages_.back();
   free_pages_.pop_back();
-  group->begin(pages_[page - 1], page, is_trial || launch->answer != nullptr || !stream.waiters.empty());
+  const bool awaited = is_trial || launch->answer != nullptr || !stream.waiters.empty();
+  group->begin(pages_[page - 1], page, awaited);
   // A trial's failure is no failure of the program.
   if (is_trial) group->set_journalled();
   const auto done = [this, group, answer](Result<void> outcome) {
@@ -327,10 +328,12 @@ void LaunchQueue::run_group(const std::shared_ptr<const Running>& launch, const 
   for (std::size_t i = 0; i < group->parts().size(); ++i) {
     const msg::LaunchPart& part = group->parts()[i];
     msg::CoreLaunch what = to_core(*launch->client, part.call);
+    what.position = group->position_of(i);
     // Alone in its stream it finds all its cores through with what was before.
-    what.position = group->position_of(i, stream.sent > 1);
-    what.position.compared = is_trial;
-    what.position.order = order;
+    what.start_barrier = stream.sent > 1;
+    what.awaited = awaited;
+    what.compared = is_trial;
+    what.order = order;
     const std::uint64_t item = cores_[part.core]->launch(
         std::move(what), group->name(), terms_of(*launch->client, stream), group,
         [this, group, i, done](const Result<Bytes>& result) { part_ended(group, i, without_bytes(result), done); });
