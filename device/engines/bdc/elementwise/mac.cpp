@@ -84,14 +84,8 @@ static void carry_out(Memories& mem, const ScaleBiasCmd& cmd) {
 }
 
 void execute(Memories& mem, const MacCmd& cmd) {
-  if (overwrites_narrower(cmd.a, cmd.dst) || overwrites_narrower(cmd.b, cmd.dst)) {
-    const Chip& chip = mem.chip();
-    return execute_from_the_end(mem, cmd, [&](MacCmd& one, const Dim4& at) {
-      one.dst = element_of(chip, cmd.dst, at);
-      one.a = element_of(chip, cmd.a, at);
-      one.b = element_of(chip, cmd.b, at);
-    });
-  }
+  if (overwrites_narrower(cmd.a, cmd.dst) || overwrites_narrower(cmd.b, cmd.dst))
+    return execute_from_the_end(mem, cmd, &MacCmd::a, &MacCmd::b);
   const auto compute = [&](const MacCmd& apart) {
     with_flushed_halves(mem, apart, [&](const MacCmd& flushed) { carry_out(mem, flushed); });
   };

@@ -238,15 +238,8 @@ static void carry_out(Memories& mem, const IntArithCmd& cmd) {
 void execute(Memories& mem, const IntArithCmd& cmd) {
   if (is_float(type_of(cmd.b))) return execute_float_product(mem, cmd);
   if (packing_of(cmd.rounding).any()) return execute_packed(mem, cmd);
-  if (overwrites_narrower(cmd.a, cmd.dst) || overwrites_narrower(cmd.b, cmd.dst)) {
-    const Chip& chip = mem.chip();
-    return execute_from_the_end(mem, cmd, [&](IntArithCmd& one, const Dim4& at) {
-      one.dst = element_of(chip, cmd.dst, at);
-      one.a = element_of(chip, cmd.a, at);
-      one.b = element_of(chip, cmd.b, at);
-      one.shift = element_of(chip, cmd.shift, at);
-    });
-  }
+  if (overwrites_narrower(cmd.a, cmd.dst) || overwrites_narrower(cmd.b, cmd.dst))
+    return execute_from_the_end(mem, cmd, &IntArithCmd::a, &IntArithCmd::b, &IntArithCmd::shift);
   with_sources_apart(
       mem, cmd, [&](const IntArithCmd& apart) { carry_out(mem, apart); }, &IntArithCmd::a, &IntArithCmd::b,
       &IntArithCmd::shift);
@@ -418,14 +411,8 @@ static void carry_out(Memories& mem, const IntQuantCmd& cmd) {
 
 void execute(Memories& mem, const IntQuantCmd& cmd) {
   if (overwrites_narrower(cmd.src, cmd.dst)) {
-    const Chip& chip = mem.chip();
-    return execute_from_the_end(mem, cmd, [&](IntQuantCmd& one, const Dim4& at) {
-      one.dst = element_of(chip, cmd.dst, at);
-      one.src = element_of(chip, cmd.src, at);
-      one.multiplier = element_of(chip, cmd.multiplier, at);
-      one.shift = element_of(chip, cmd.shift, at);
-      one.offset = element_of(chip, cmd.offset, at);
-    });
+    return execute_from_the_end(mem, cmd, &IntQuantCmd::src, &IntQuantCmd::multiplier, &IntQuantCmd::shift,
+                                &IntQuantCmd::offset);
   }
   with_sources_apart(
       mem, cmd, [&](const IntQuantCmd& apart) { carry_out(mem, apart); }, &IntQuantCmd::src, &IntQuantCmd::multiplier,

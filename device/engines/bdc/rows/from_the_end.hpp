@@ -34,16 +34,18 @@ inline Operand element_of(const Chip& chip, const Operand& operand, const Dim4& 
 }
 
 // Carries a command out element by element from the last one on, so that every element of a source is read before a
-// result overwrites it (rises_from() holds). to_element(command, at) makes the command of one element.
-template <class Cmd, class ToElement>
-void execute_from_the_end(Memories& mem, const Cmd& cmd, ToElement to_element) {
+// result overwrites it (rises_from() holds). `sources` are the command's members.
+template <class Cmd, class... Sources>
+void execute_from_the_end(Memories& mem, const Cmd& cmd, Sources... sources) {
   const Dim4& shape = cmd.dst.shape;
   for (int n = shape.n - 1; n >= 0; --n) {
     for (int c = shape.c - 1; c >= 0; --c) {
       for (int h = shape.h - 1; h >= 0; --h) {
         for (int w = shape.w - 1; w >= 0; --w) {
+          const Dim4 at{n, c, h, w};
           Cmd element = cmd;
-          to_element(element, Dim4{n, c, h, w});
+          element.dst = element_of(mem.chip(), cmd.dst, at);
+          ((element.*sources = element_of(mem.chip(), cmd.*sources, at)), ...);
           execute(mem, element);
         }
       }
