@@ -96,7 +96,7 @@ bm_status_t bm_dev_request(bm_handle_t* handle, int devid) try {
   SOFTTPU_NOT_NULL(handle);
   *handle = nullptr;
   if (const bm_status_t status = check_device_id(__func__, devid); status != BM_SUCCESS) return status;
-  // A library that a device of its own was handed to (libbmrt) asks for another handle by the device's number.
+  // libbmrt, which uses a device that the program owns, opens another handle of it by the device's number.
   std::shared_ptr<DeviceClient> alone = DeviceClient::find_alone(devid);
   const Result<std::shared_ptr<DeviceClient>> device =
       alone != nullptr ? Result(std::move(alone)) : DeviceClient::open(devid);

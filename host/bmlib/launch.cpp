@@ -122,7 +122,7 @@ bm_status_t launch_name(const char* function, bm_handle_t handle, const char* na
   return launch_on_core(function, handle, name, 0, args, core, wait);
 }
 
-// Whether the chip has one core only, which then does everybody's part, one after the other, as with the SDK.
+// Whether the chip has one core only, which then runs all parts, one after the other, as with the SDK.
 bool has_one_core(bm_handle_t handle, const char* function) {
   const std::shared_ptr<Handle> h = find_handle(function, handle);
   return h != nullptr && h->device().info().core_count == 1;

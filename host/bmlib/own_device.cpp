@@ -62,9 +62,9 @@ bool is_given(const std::vector<std::string>& given, std::string_view name) {
   });
 }
 
-// `softtpu run` asks for checks and a chip through the environment, the program by its settings. Checks add up, since
-// both want to see what they asked for. A chip is the program's own choice, and a report that seems to be about another
-// one is worth a line.
+// `softtpu run` sets checks and a chip in the environment, the program in its settings. The device has the checks of
+// both. The program's chip wins; where it is not the one of `softtpu run`, a line of the log says which chip the report
+// is about.
 Result<void> add_outer_settings(const Settings& settings, std::vector<std::string>& given) {
   if (settings.journal_path.empty() || is_given(given, "SOFTTPU_JOURNAL")) return {};
   const auto outer = read_settings();

@@ -112,7 +112,7 @@ Result<std::shared_ptr<const Constants>> MemorySource::constants(std::span<const
     if (!memory) return memory.error();
     auto made = Constants::make(*std::move(memory), key, what);
     if (!made) return made.error();
-    // The program may look at its memory.
+    // The program may read its memory.
     if (auto brought = (*made)->bring(); !brought) return brought.error();
     known = *std::move(made);
   }

@@ -51,7 +51,7 @@ std::string fault_of(const GivenShape& given, const bmodel::Tensor& output) {
 
 }  // namespace
 
-// Outputs that parts without instructions write where the program wants them: those that no static part reads
+// Outputs that parts without instructions write to the program's tensors at once: those that no static part reads
 // afterwards.
 bool Network::Stage::is_written_at_once(const std::string& output) const {
   return std::any_of(dynamic_parts.begin(), dynamic_parts.end(), [&](const Dynamic& part) {

@@ -125,7 +125,7 @@ Result<std::vector<bmodel::HostTensor>> HostWork::run(std::span<const bmodel::Ho
   return bmodel::run_on_host({type, parameters}, inputs, outputs, whole);
 }
 
-// Inputs are read where they are, and results written where the program or the instructions behind want them.
+// Inputs are read where they are, and results written where the program or the next instructions need them.
 bm_status_t Network::run_on_host(bm_handle_t handle, const Stage& of, const Stage::Dynamic& part,
                                  KnownTensors& known) const {
   const HostWork& work = *part.host;

@@ -74,7 +74,7 @@ Result<void> DeviceClient::set_timeout(StreamId stream, std::uint32_t millisecon
   return to_void(state_->call<msg::Done>(msg::SetTimeout{static_cast<std::uint32_t>(stream), milliseconds}));
 }
 
-// ---- What checks want to know ----
+// ---- Facts for the checks ----
 
 namespace {
 

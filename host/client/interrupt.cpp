@@ -75,7 +75,7 @@ void raise_later(const Python& py) {
 
 bool is_wanted_by_python() {
   const Python& py = *find_python();
-  // Handlers run in the main thread only, and only Python's own threads can ask for the interpreter.
+  // Handlers run in the main thread only, and only Python's own threads can take the interpreter's lock.
   if (::gettid() != ::getpid() || py.Py_IsInitialized() == 0 || py.PyGILState_GetThisThreadState() == nullptr)
     return false;
   const int state = py.PyGILState_Ensure();

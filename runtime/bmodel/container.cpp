@@ -590,7 +590,7 @@ Result<void> check_header(Bytes file, std::uint64_t file_bytes) {
   return {};
 }
 
-// Flatbuffers are read in place, and their numbers want to be aligned.
+// Flatbuffers are read in place, and their numbers have to be aligned.
 std::vector<std::uint8_t> tables_of(Bytes file) {
   const std::uint64_t header = word(file, 4);
   const auto from = file.begin() + static_cast<std::ptrdiff_t>(header);

@@ -19,7 +19,7 @@ using on_host::Record;
 using on_host::Values;
 using on_host::Work;
 
-// Why a record asks for something that is not documented; empty: nothing.
+// Why a record is refused: a value of it is not documented. Empty: it is accepted.
 using Check = std::string (*)(const Record& record);
 
 std::string anything(const Record& /*record*/) { return {}; }

@@ -52,8 +52,8 @@ namespace {
 #endif
 #endif
 
-// A module means its own functions where it calls them, also when this process or the C library has some of the same
-// names. The sanitizers cannot work with modules that look at themselves first.
+// A module's calls are bound to its own functions, also when this process or the C library has some of the same
+// names. The sanitizers cannot work with modules that search their own symbols first.
 constexpr auto kPlainMode = boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local;
 #ifdef SOFTTPU_SANITIZED
 constexpr auto kLoadMode = kPlainMode;
@@ -86,7 +86,7 @@ std::string why_not_loaded(int image, const std::string& text) {
   return known.empty() ? text : known;
 }
 
-// What an instrumented module needs is made ready; whether it may look at itself first.
+// Loads what an instrumented module needs. Whether the module may search its own symbols first.
 Result<bool> prepare(int image) {
   const auto instrumentation = find_instrumentation(image);
   if (!instrumentation) return instrumentation.error();

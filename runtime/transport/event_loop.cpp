@@ -41,7 +41,7 @@ EventLoop::~EventLoop() {
 }
 
 void EventLoop::run() {
-  // A client that got an answer asks again soon, or not for long.
+  // The request after an answer comes at once, or not for long.
   AdaptiveSpin wait;
   const auto has_work = [this] { return impl_->context.poll() > 0; };
   while (!impl_->context.stopped()) {

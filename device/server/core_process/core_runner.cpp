@@ -132,7 +132,8 @@ class CoreRunner {
 
   // Nothing more to do at once.
   Result<Received> receive_next() {
-    // The next launch comes by way of a server that wants the processor, and so do the other cores.
+    // After a launch on several cores it does not watch the ring: the server, which sends the next launch, and the
+    // other cores need the processor.
     const bool looks = core_.launch().page == nullptr;
     // A server that waits for an item has its report (work). Of other items it gets one before this core sleeps.
     const bool found = rings_ && looks && look_into_ring();
@@ -237,7 +238,7 @@ class CoreRunner {
     const auto send = [this, item](const auto& finding) {
       append_frame(out_, item, finding);
       found_ = item;
-      static_cast<void>(send_out());  // a server that is gone is noticed at the end of the launch
+      static_cast<void>(send_out());  // a closed connection is noticed at the end of the launch
     };
     ServerSink sink(send);
     if (observers_.clients != nullptr) observers_.clients->turn_to(launch->client, sink);

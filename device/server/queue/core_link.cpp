@@ -82,7 +82,7 @@ void CoreLink::send(CoreItem& item) {
 }
 
 // A module's process beside the core has memory of its own, and gets the device's by its files. Without room for their
-// descriptors the core says so.
+// descriptors the core reports an error.
 void CoreLink::add_memories(std::vector<UniqueFd>& fds) const {
   const std::vector<int> all = child_.memories().fds();
   for (const std::size_t reached : {0U, 1U, 3U}) {  // global, L2 and local memory: those that kernels have pointers to
@@ -155,7 +155,7 @@ void CoreLink::add_definition(std::uint32_t function, std::uint32_t module, cons
   send(item);
 }
 
-// A core that could not be started, for want of descriptors or memory, may start now.
+// Tries to start a core again that lacked descriptors or memory.
 void CoreLink::start_again() {
   if (child_.is_thread() || !items_.empty() || !start()) return;
   broken_.reset();
@@ -283,7 +283,7 @@ void CoreLink::when_readable() {
 }
 
 // Takes everything that has arrived. False: nothing more will. Afterwards the caller delivers the answers: one of them
-// may look at what is completed, or give this core another process, which must not happen between two messages.
+// may read what is completed, or restart this core, which must not happen between two messages.
 bool CoreLink::receive_all() {
   for (;;) {
     auto received = receive(socket_.get(), in_, false);
@@ -369,7 +369,7 @@ void CoreLink::finish(Result<Bytes> result) {
   child_.note_work();
   // At once: the answer may have to wait for an explanation, and another core may be needed before.
   if (result) modules_.note_success(item);
-  // Notes what became of the module, which the items behind it ask for.
+  // Records whether the module is loaded, before the items that need it.
   if (item.restores) return item.answer(std::move(result));
   if (!result && item.type == MessageType::kCoreLaunch) result = explain_absence(item, result.error());
   if (!result && !item.group)
@@ -449,7 +449,7 @@ void CoreLink::restore_for(const CoreItem& item) {
   if (module != nullptr && module->deaths < CoreModules::kMostDeaths) restore(*id);
 }
 
-// In the sandbox a core can load nothing, and asks for one that has everything.
+// In the sandbox a core can load nothing: it is replaced by one that has all modules.
 void CoreLink::restore_all() {
   for (const std::uint32_t id : modules_.absent()) {
     const CoreModules::Module* const module = modules_.find_absent(id);

@@ -415,7 +415,7 @@ void LaunchQueue::finished(const std::shared_ptr<Client>& client, Stream& stream
   if (client->gone_ && client->sent_ == 0 && client->on_quiet_) std::exchange(client->on_quiet_, nullptr)();
   if (client->callback_ && client->queued_ <= client->call_at_) std::exchange(client->callback_, nullptr)();
   dispatch();
-  // Whose answer this is sends what it has been given; the others' links know of nothing.
+  // The link that delivered this result flushes itself; dispatch() may have queued items at the others.
   if (cores_.size() > 1) {
     for (const auto& core : cores_) core->flush();
   }

@@ -96,7 +96,7 @@ Result<void> Device::make_cores(EventLoop& loop, const Settings& settings) {
       if (!own) return own.error();
       core_memories_.push_back(*std::move(own));
     }
-    // gdb wants to know the processes that it looks at by their own numbers.
+    // gdb needs the real process ids: a core in a PID namespace of its own has others.
     const bool own_namespace = settings.own_namespace && settings.gdb_socket.empty();
     const CoreLink::Options core{i,     in_process_, settings.sandbox, own_namespace, settings.dump_folder,
                                  pages, rings_.get()};

@@ -540,7 +540,7 @@ void Session::on_close_stream(std::uint64_t, msg::CloseStream& close, Frame&) {
 
 void Session::on_cancel(std::uint64_t, msg::Cancel& cancel, Frame&) { device_->queue().cancel(client_, cancel.stream); }
 
-// ---- What people ask ----
+// ---- Queries ----
 
 msg::ClientStat Session::stat() const {
   msg::ClientStat stat;

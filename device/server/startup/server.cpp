@@ -74,7 +74,7 @@ Result<void> Server::adopt(UniqueFd socket) {
 
 void Server::end_with(pid_t process) {
   client_process_ = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
-  if (!client_process_) return;  // gone already: the socket says so too
+  if (!client_process_) return;  // it has ended already, which closes the socket
   loop_.watch(client_process_.get());
   loop_.when_readable(client_process_.get(), [this] { loop_.stop(); });
 }

@@ -49,8 +49,8 @@ UniqueFd lock_folder(const std::string& path) {
   return lock;
 }
 
-// A socket that a server has left may be replaced. That it has no listener is known only when the system says so: a
-// connection that fails for want of descriptors, or of room in the queue of a busy server, says nothing.
+// A socket without a listener may be replaced. Only a refused connection shows that there is none; one that fails for
+// lack of descriptors, or of room in the queue of a busy server, does not.
 Result<void> check_abandoned(const std::string& path, const sockaddr_un& address) {
   const UniqueFd probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!probe) return system_error(ErrorKind::kResource, "socket");
