@@ -140,8 +140,8 @@ def main():
     for chip, text in (("bm1684x", "The chip does not compute with 4-bit"), ("bm1688", "mostly not determined")):
         assert text in " ".join(json.loads(api("tpu_bdc_and", "--json", "--chip", chip))["errors"]), chip
     for name in ("tpu_bdc_fp_mm", "tpu_bdc_int8_sym_quant_conv2d", "tpu_gdma_cpy_S2L", "tpu_bdc_int_mul"):
-        told = ["4-bit integers" in json.loads(api(name, "--json", "--chip", chip))["on_chip"] for chip in ("bm1684x", "bm1688", "bm1690")]
-        assert told == [False, True, True], f"{name}: {told}"
+        named = ["4-bit integers" in json.loads(api(name, "--json", "--chip", chip))["on_chip"] for chip in ("bm1684x", "bm1688", "bm1690")]
+        assert named == [False, True, True], f"{name}: {named}"
     ranges = {chip: json.loads(api("tpu_bdc_int8_mm", "--json", "--chip", chip))["chip_ranges"]["rshift"] for chip in ("bm1684x", "bm1688", "bm1690")}
     assert ranges == {"bm1684x": ["0", "31"], "bm1688": ["-31", "127"], "bm1690": ["0", "0"]}, ranges
     assert "every call is refused" in api("tpu_sdma_cpy_S2S", "--chip", "bm1684x") or "refuses every call" in api("tpu_sdma_cpy_S2S", "--chip", "bm1684x")

@@ -43,15 +43,20 @@ Bytes bytes_of_runs(const Chip& chip, const std::vector<LaneRun>& runs, SpanSpac
   return bytes;
 }
 
-class Runs : public ::testing::TestWithParam<int> {};
+class Runs : public ::testing::TestWithParam<int> {
+ protected:
+  Runs() {
+    chip.npu_num = GetParam();
+    chip.local_bytes = 4096;
+    chip.local_mem.bytes = std::uint64_t{chip.local_bytes} * static_cast<unsigned>(chip.npu_num);
+  }
+  int below(int most) { return static_cast<int>(random() % static_cast<unsigned>(most)); }
+
+  Chip chip = *load_chip("bm1684x");
+  std::mt19937 random{static_cast<unsigned>(GetParam())};
+};
 
 TEST_P(Runs, AreTheBytesOfTheSpans) {
-  Chip chip = *load_chip("bm1684x");
-  chip.npu_num = GetParam();
-  chip.local_bytes = 4096;
-  chip.local_mem.bytes = std::uint64_t{chip.local_bytes} * static_cast<unsigned>(chip.npu_num);
-  std::mt19937 random(static_cast<unsigned>(GetParam()));
-  const auto below = [&](int most) { return static_cast<int>(random() % static_cast<unsigned>(most)); };
   std::vector<LaneRun> runs;
   std::size_t fewer = 0;
   for (int i = 0; i < 1200; ++i) {
@@ -92,12 +97,6 @@ TEST_P(Runs, AreTheBytesOfTheSpans) {
 }
 
 TEST_P(Runs, AreTheUsedBytes) {
-  Chip chip = *load_chip("bm1684x");
-  chip.npu_num = GetParam();
-  chip.local_bytes = 4096;
-  chip.local_mem.bytes = std::uint64_t{chip.local_bytes} * static_cast<unsigned>(chip.npu_num);
-  std::mt19937 random(static_cast<unsigned>(GetParam()));
-  const auto below = [&](int most) { return static_cast<int>(random() % static_cast<unsigned>(most)); };
   for (int i = 0; i < 400; ++i) {
     OperandUse use;
     use.role.lanes = below(4) == 0 ? 1 + below(8) : 0;
