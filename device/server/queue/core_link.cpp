@@ -176,7 +176,7 @@ std::uint64_t CoreLink::launch(msg::CoreLaunch&& what, std::string name, const T
   CoreItem& item = add(what, std::move(name), terms, std::move(answer));
   if (watched) child_.status().watched_through = watched_ = item.number;
   item.group = std::move(group);
-  item.workitem = what.position.workitem;
+  item.workitem = static_cast<std::size_t>(what.position.workitem);
   item.function = function;
   const std::uint64_t number = item.number;
   send(item);
