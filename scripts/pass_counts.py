@@ -2,9 +2,10 @@
 """Writes docs/pass-counts.md: how the recorded cases of today's chips that vary every argument, and those of the newest chips, pass, family by family.
 
 Replays the corpora of CORPORA in the ways of WAYS, which have to count the same in each family; a way that does not is named, and nothing
-is written. (ctest golden_complete_CORPUS_WAY replays the first three with every kind of loops.) With --check nothing is written either: the exit status
+is written. What version 0.2.0 gave before it followed these recordings is recorded in docs/pass-counts-0.2.0.json. (ctest golden_complete_CORPUS_WAY replays the first three with every kind of loops.) With --check nothing is written either: the exit status
 is 1 when the page is not what the replays say."""
 import argparse
+import json
 import os
 import pathlib
 import re
@@ -21,9 +22,7 @@ WAYS = {"best loops on a core in one process": (DIRECT, {}), "plain loops there"
         "through libbmlib, a device and the replay kernel with all checks": (THROUGH, {"SOFTTPU_CHECK": "all"})}
 COLUMNS = {"passed": "equal", "failed": "different", "skipped": "deviations", "refused for operands on different start NPUs": "on different start NPUs",
            "known to differ": "known to differ"}
-# Of version 0.2.0 before it followed these recordings, on the complete corpora with what was kept back of them: wrong bits, accepts what the chip
-# refuses, refuses what it accepts.
-BEFORE = {"bm1684x-1.30-varied": (4, 15, 57), "bm1688-varied": (16, 26, 26), "bm1690-varied": (8, 10, 18)}
+BEFORE = json.loads((ROOT / "docs/pass-counts-0.2.0.json").read_text())
 
 
 def counts(build, folder, command, environment):
@@ -42,15 +41,18 @@ def page_text(of_corpora):
     lines = ["# Recorded cases of today's chips, family by family", "",
              "Written by `scripts/pass_counts.py`, which replays the corpora in which every argument varies by itself, and those of BM1690E, BM1684X2 and CV184X. Each of these ways gives these counts: "
              + "; ".join(WAYS) + ".", "",
-             "Deviations are those of [deviations.md](deviations.md); `softtpu golden --skipped` lists them with their reasons, and those of the last two columns, too. "
+             "Deviations are those of [deviations.md](deviations.md); `softtpu golden --skipped` lists them with their reasons, and those on different start NPUs and known to differ, too. "
              + "What is known to differ either is a deviation that the recording does not mark, or is not determined.", ""]
-    lines += ["Before it followed these recordings (version 0.2.0, without families; with the sixth of each corpus that is kept back), softtpu failed", "",
-              "| corpus | wrong bits | accepted what the chip refuses | refused what it accepts |", "|---|---:|---:|---:|"]
-    lines += [f"| {corpus} | {' | '.join(map(str, failed))} |" for corpus, failed in BEFORE.items()] + [""]
+    lines += [f"The last {len(BEFORE['columns'])} columns of the first tables are those of version {BEFORE['version']} before it followed these recordings (commit {BEFORE['commit']}; "
+              "[pass-counts-0.2.0.json](pass-counts-0.2.0.json)): cases that were equal, that had wrong bits, that it accepted and the chip refuses, that it refused and the chip accepts, and that were set aside as deviations. "
+              "Those on different start NPUs are among the refused ones.", ""]
     for corpus, families in of_corpora.items():
-        total = [sum(column) for column in zip(*families.values())]
-        lines += [f"## {corpus}", "", f"| family | {' | '.join(COLUMNS.values())} |", "|---|" + "---:|" * len(COLUMNS)]
-        lines += [f"| {family} | {' | '.join(map(str, row))} |" for family, row in [*sorted(families.items()), ("all", total)]] + [""]
+        before = BEFORE["families"].get(corpus, {})
+        rows = {family: row + before.get(family, []) for family, row in sorted(families.items())}
+        rows["all"] = [sum(column) for column in zip(*rows.values(), strict=True)]
+        titles = [*COLUMNS.values(), *(f"{BEFORE['version']}: {column}" for column in BEFORE["columns"] if before)]
+        lines += [f"## {corpus}", "", f"| family | {' | '.join(titles)} |", "|---|" + "---:|" * len(titles)]
+        lines += [f"| {family} | {' | '.join(map(str, row))} |" for family, row in rows.items()] + [""]
     return "\n".join(lines)
 
 
