@@ -127,8 +127,14 @@ def main():
     # What random calls compare with docs/numerics stands apart.
     compared = listed[listed.index("[bm1690 compared]") + 1:]
     name, *arguments = next(line for line in compared if line.startswith("tpu_bdc_")).split()
-    assert json.loads(api(name, "--json", "--chip", "bm1690"))["not_recorded"] == arguments
+    assert json.loads(api(name, "--json", "--chip", "bm1690"))["compared"] == arguments
     assert "compared with docs/numerics" in api(name, "--chip", "bm1690") and "compared with docs/numerics" not in api(name)
+    # The JSON has what the page has; two labels have keys of their own.
+    for name in (name, "tpu_bdc_cast", "tpu_sdma_cpy_S2S", "tpu_bdc_fp32_tunable_div"):
+        page, entry = api(name, "--chip", "bm1690"), json.loads(api(name, "--json", "--chip", "bm1690"))
+        labels = ["tested", "not varied", "compared", "types", "limits", "NULL", "overlap", "rounding", "note", "errors", "engine", "time", "chips", "numbers", "see also"]
+        shown = [label for label in labels if re.search(rf"^  {label} ", page, re.M)]
+        assert shown == [label for label in labels if {"tested": "known", "not varied": "not_varied"}.get(label, label) in entry] and len(shown) > 7, (name, shown, entry.keys())
     # Pages that name no other function say it too.
     for name in ("tpu_bdc_table_lookup", "tpu_bdc_fp_taylor"):
         page = api(name, "--chip", "bm1684x")

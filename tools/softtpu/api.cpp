@@ -197,7 +197,9 @@ std::string on_chip(const std::string& name, const Chip& chip) {
   if (!is_written_for) text += " (where a text says 64 NPUs or 64 bytes, it is about BM1684X)";
   const bool has_narrow = (chip.extra_types & types(Dtype::kInt4)) != 0;
   if (has_narrow && row.types != kNoTypes)
-    text += "; 4-bit integers that the types do not list: refused, and mostly not determined (docs/chips.md)";
+    text +=
+        "; 4-bit integers that the types do not list are refused: whether the chip takes them is not determined, "
+        "unless a note says it";
   return text;
 }
 

@@ -298,7 +298,7 @@ json FunctionReference::page_as_json(const std::string& name, const View& view) 
     if (const json asked = data_->asked(entry, view.chip); !asked.is_null()) out["chip_parameters"] = asked;
     if (const json fixed = data_->not_varied(entry, view.chip); !fixed.is_null()) out["not_varied"] = fixed;
     if (const json compared = data_->not_varied(entry, view.chip + kCompared); !compared.is_null())
-      out["not_recorded"] = compared;
+      out["compared"] = compared;
   }
   if (!view.here.empty()) out["on_chip"] = data_->here(entry, view);
   return out;
