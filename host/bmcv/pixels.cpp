@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "host/bmcv/image.hpp"
+#include "host/bmlib/network_launch.hpp"
 
 namespace softtpu::bmcv {
 namespace {
@@ -181,9 +182,12 @@ Pixels Pixels::make(int width, int height, Colours colours) {
   return made;
 }
 
-// Of a plane the rows alone: what lies between them may never have been written, and is not the image's.
+// Of a plane the rows alone: what lies between them may never have been written, and is not the image's. The chip does
+// these operations itself, in its queue.
 template <class Copy>
-bm_status_t copy_rows(const Plane& plane, Copy copy) {
+bm_status_t copy_rows(const char* function, const bm_image_private& image, std::size_t i, Copy copy) {
+  if (const bm_status_t status = host::wait_in_queue(function, image.handle); status != BM_SUCCESS) return status;
+  const Plane& plane = image.planes[i];
   if (plane.stride == plane.row_bytes) return copy(0, static_cast<unsigned>(plane.bytes()));
   bm_status_t status = BM_SUCCESS;
   for (int row = 0; status == BM_SUCCESS && row < plane.rows; ++row) {
@@ -193,14 +197,14 @@ bm_status_t copy_rows(const Plane& plane, Copy copy) {
   return status;
 }
 
-bm_status_t read_rows(const bm_image_private& image, std::size_t i, Bytes& bytes) {
-  return copy_rows(image.planes[i], [&](unsigned offset, unsigned size) {
+bm_status_t read_rows(const char* function, const bm_image_private& image, std::size_t i, Bytes& bytes) {
+  return copy_rows(function, image, i, [&](unsigned offset, unsigned size) {
     return bm_memcpy_d2s_partial_offset(image.handle, bytes.data() + offset, image.memory[i], size, offset);
   });
 }
 
-bm_status_t write_rows(const bm_image_private& image, std::size_t i, Bytes& bytes) {
-  return copy_rows(image.planes[i], [&](unsigned offset, unsigned size) {
+bm_status_t write_rows(const char* function, const bm_image_private& image, std::size_t i, Bytes& bytes) {
+  return copy_rows(function, image, i, [&](unsigned offset, unsigned size) {
     return bm_memcpy_s2d_partial_offset(image.handle, image.memory[i], bytes.data() + offset, size, offset);
   });
 }
@@ -213,7 +217,7 @@ bm_status_t read_pixels(const char* function, const bm_image& image, Pixels& pix
   std::vector<Bytes> planes;
   for (std::size_t i = 0; i < own->planes.size(); ++i) {
     planes.emplace_back(own->planes[i].bytes());
-    if (const bm_status_t status = read_rows(*own, i, planes.back()); status != BM_SUCCESS) return status;
+    if (const bm_status_t status = read_rows(function, *own, i, planes.back()); status != BM_SUCCESS) return status;
   }
   pixels = Pixels::make(image.width, image.height, format->colours);
   const int size = element_bytes(image.data_type);
@@ -240,7 +244,7 @@ bm_status_t write_pixels(const char* function, const bm_image& image, const Pixe
   std::vector<Bytes> planes;
   for (std::size_t i = 0; status == BM_SUCCESS && i < own->planes.size(); ++i) {
     planes.emplace_back(own->planes[i].bytes());
-    if (has_more) status = read_rows(*own, i, planes.back());
+    if (has_more) status = read_rows(function, *own, i, planes.back());
   }
   if (status != BM_SUCCESS) return status;
   const int size = element_bytes(image.data_type);
@@ -261,7 +265,7 @@ bm_status_t write_pixels(const char* function, const bm_image& image, const Pixe
     }
   }
   for (std::size_t i = 0; status == BM_SUCCESS && i < own->planes.size(); ++i) {
-    status = write_rows(*own, i, planes[i]);
+    status = write_rows(function, *own, i, planes[i]);
   }
   return status;
 }

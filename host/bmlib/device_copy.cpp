@@ -6,6 +6,7 @@
 #include "host/bmlib/descriptor.hpp"
 #include "host/bmlib/handle.hpp"
 #include "host/bmlib/launch.hpp"
+#include "host/bmlib/network_launch.hpp"
 
 namespace softtpu::host {
 namespace {
@@ -131,6 +132,13 @@ long long clamp(unsigned long long value) {
 }
 
 }  // namespace
+
+bm_status_t wait_in_queue(const char* function, bm_handle_t handle) {
+  const std::shared_ptr<Handle> h = find_handle(function, handle);
+  if (h == nullptr) return BM_ERR_DEVNOTREADY;
+  return end_copy(function, h->device(), in_queue(*h, [] { return Result<void>(); }));
+}
+
 }  // namespace softtpu::host
 
 using namespace softtpu::host;

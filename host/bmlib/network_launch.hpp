@@ -1,4 +1,4 @@
-// For libbmrt: launches of compiled networks, and their constants.
+// For libbmrt: launches of compiled networks, and their constants. For libbmcv: its place among launches.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +25,8 @@ struct GlobalMemory {
   std::uint64_t start = 0, bytes = 0;  // 0: there is no such device
 };
 GlobalMemory global_memory(bm_handle_t handle);
+// For what the chip itself would do in the handle's queue: until everything that the handle was given before is done.
+bm_status_t wait_in_queue(const char* function, bm_handle_t handle);
 
 }  // namespace softtpu::host
 #pragma GCC visibility pop

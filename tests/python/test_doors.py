@@ -264,52 +264,38 @@ void slow(const void* raw) {
 }
 TPUKERNEL_FUNC_REGISTER(slow)
 """
-QUEUED_HOST = """
-#include <bmlib_runtime.h>
-#include <stdio.h>
-enum { WORDS = 1024 };
-static bm_handle_t handle;
-static bm_device_mem_t from, to;
-static int words[WORDS];
-static int last_of(bm_device_mem_t memory) { bm_memcpy_d2s(handle, words, memory); return words[WORDS - 1]; }
-int main(int argc, char** argv) {
-  if (argc != 2 || bm_dev_request(&handle, 0) != BM_SUCCESS) return 2;
-  bm_malloc_device_byte(handle, &from, sizeof words);
-  bm_malloc_device_byte(handle, &to, sizeof words);
-  tpu_kernel_module_t module = tpu_kernel_load_module_file(handle, argv[1]);
-  tpu_kernel_function_t slow = tpu_kernel_get_function(handle, module, "slow");
-  struct { unsigned long long out; int value; } args = {bm_mem_get_device_addr(from), 0};
-  int wrong[5] = {0};
-  for (int i = 0; i < 20; ++i) {
-    const int way = i % 5;
-    args.value = i + 1;
-    tpu_kernel_launch_async(handle, slow, &args, sizeof args);
-    if (way == 0) bm_memcpy_d2d_byte(handle, to, 0, from, 0, sizeof words);
-    if (way == 1) bm_memcpy_d2d(handle, to, 0, from, 0, WORDS);
-    if (way == 2) bm_memcpy_d2d_stride(handle, to, 1, from, 1, WORDS, 4);
-    if (way == 3) bm_memset_device(handle, 7, from);
-    if (way < 4) bm_thread_sync(handle);
-    wrong[way] += last_of(way < 3 ? to : from) != (way == 3 ? 7 : i + 1);
-  }
-  printf("%d %d %d %d %d", wrong[0], wrong[1], wrong[2], wrong[3], wrong[4]);
-  bm_dev_free(handle);
-  return 0;
-}
-"""
 
 
-def test_copies_on_the_device_come_behind_launches(tmp_path):
-    place = pathlib.Path(os.environ.get("SOFTTPU_PREFIX", ""))
-    if not (place / "bin/softtpu").exists():
-        pytest.skip("no build tree")
-    (tmp_path / "slow.c").write_text(SLOW_KERNEL)
-    (tmp_path / "host.c").write_text(QUEUED_HOST)
+@pytest.fixture(scope="module")
+def queued_copies(tmp_path_factory):
+    place, folder = pathlib.Path(os.environ.get("SOFTTPU_PREFIX", "")), tmp_path_factory.mktemp("queued")
+    (folder / "slow.c").write_text(SLOW_KERNEL)
     paths = ["-I", place / "include", "-L", place / "lib", f"-Wl,-rpath,{place / 'lib'}"]
-    subprocess.run(["gcc", "-w", "-shared", "-fPIC", "-o", tmp_path / "slow.so", tmp_path / "slow.c", *paths, "-lcmodel_firmware"], check=True)
-    subprocess.run(["gcc", "-w", "-o", tmp_path / "host", tmp_path / "host.c", *paths, "-lbmlib"], check=True)
-    done = subprocess.run([tmp_path / "host", tmp_path / "slow.so"], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (0, "0 0 0 0 0"), done.stdout + done.stderr
-    # Also where copies of the program's own may pass a launch.
-    done = subprocess.run([tmp_path / "host", tmp_path / "slow.so"], capture_output=True, text=True, check=False,
-                          env={**os.environ, "SOFTTPU_COPIES": "overtake"})
-    assert done.stdout.startswith("0 0 0 0 "), done.stdout + done.stderr
+    subprocess.run(["gcc", "-w", "-shared", "-fPIC", "-o", folder / "slow.so", folder / "slow.c", *paths, "-lcmodel_firmware"], check=True)
+    subprocess.run(["g++", "-std=c++17", "-o", folder / "host", pathlib.Path(__file__).parent / "kernels/queued_copies.cpp", *paths, "-lbmcv", "-lbmlib"],
+                   check=True)
+
+    def run(group, *launcher, **settings):
+        done = subprocess.run([*launcher, str(folder / "host"), str(folder / "slow.so"), group], capture_output=True, text=True, check=False,
+                              cwd=folder, env={**os.environ, **settings})
+        wrong = dict(line.split() for line in done.stdout.splitlines())
+        assert len(wrong) == 16, done.stdout + done.stderr
+        return {name: int(count) for name, count in wrong.items()}, done.stderr
+    return run
+
+
+def test_what_the_chip_does_in_its_queue_comes_behind_launches(queued_copies):
+    """With every setting, and the race check has nothing to say."""
+    assert not any(queued_copies("device")[0].values())
+    assert not any(queued_copies("device", SOFTTPU_COPIES="overtake")[0].values())
+    wrong, said = queued_copies("device", str(LAUNCHER), "run", "--check=race", "--")
+    assert not any(wrong.values()) and "race/" not in said, said
+
+
+def test_copies_of_the_host_wait_for_launches_and_the_race_check_names_each(queued_copies):
+    assert not any(queued_copies("host")[0].values())
+    wrong, said = queued_copies("host", str(LAUNCHER), "run", "--check=race", "--")
+    for name, count in wrong.items():
+        assert count == 0 and f"race/host-copy (3 times): {name} " in said and "call bm_thread_sync" in said, said
+    # Whether one overtakes is a matter of time.
+    assert any(queued_copies("host", SOFTTPU_COPIES="overtake")[0].values())
