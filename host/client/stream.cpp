@@ -90,6 +90,11 @@ Result<void> Stream::add(Step step) {
   return push(std::move(step));
 }
 
+Result<void> Stream::add(LaunchingStep step) {
+  const std::lock_guard lock(mutex_);
+  return push(std::move(step));
+}
+
 Result<void> Stream::push(Item item) {
   if (captured_) {
     captured_->push_back(std::move(item));
@@ -97,8 +102,10 @@ Result<void> Stream::push(Item item) {
   }
   if (auto own = device_->check_process(); !own) return own;
   if (auto started = start_thread(); !started) return started;
+  const bool launches = !std::holds_alternative<Step>(item);
   items_.push_back(std::move(item));
   ++items_added_;
+  if (launches) launches_added_ = items_added_;
   added_.notify_one();
   return {};
 }
@@ -139,7 +146,9 @@ void Stream::work() {
 }
 
 void Stream::carry_out(Item item) {
-  if (const auto* step = std::get_if<Step>(&item)) {
+  const auto* step = std::get_if<Step>(&item);
+  if (const auto* launching = std::get_if<LaunchingStep>(&item)) step = &launching->run;
+  if (step != nullptr) {
     wait_for_launches();
     keep((*step)());
     return;
@@ -167,9 +176,8 @@ std::optional<Error> Stream::take_failure() {
   return std::exchange(failure_, std::nullopt);
 }
 
-// For what has been added so far; more may come meanwhile.
-Result<void> Stream::wait_until_done(std::unique_lock<std::mutex>& lock) {
-  const std::uint64_t until = items_added_;
+// For the first `until` items that were added; more may come meanwhile.
+Result<void> Stream::wait_until_done(std::unique_lock<std::mutex>& lock, std::uint64_t until) {
   const auto is_done = [&] { return items_done_ >= until; };
   if (is_done()) return {};
   if (auto own = device_->check_process(); !own) return own;
@@ -274,7 +282,13 @@ Result<void> Stream::synchronize_all(DeviceClient& device) {
 }
 
 void Stream::wait_for_all_launches(const DeviceClient& device) {
-  for (const auto& stream : streams_of(device)) stream->wait_for_launches();
+  for (const auto& stream : streams_of(device)) {
+    if (!is_any_own_thread()) {
+      std::unique_lock lock(stream->mutex_);
+      static_cast<void>(stream->wait_until_done(lock, stream->launches_added_));
+    }
+    stream->wait_for_launches();
+  }
 }
 
 void Stream::push_all(const DeviceClient& device) {

@@ -24,8 +24,12 @@ class Stream : public std::enable_shared_from_this<Stream> {
  public:
   // An error is kept for the next synchronize().
   using Step = std::function<Result<void>()>;
+  // A step that launches, as those of compiled networks do.
+  struct LaunchingStep {
+    Step run;
+  };
   // A launch that waits for its turn, or a step.
-  using Item = std::variant<Step, msg::Launch>;
+  using Item = std::variant<Step, LaunchingStep, msg::Launch>;
   // What a stream was given while it was captured, in order. Launches name kernels of the stream's device.
   struct Graph {
     std::shared_ptr<DeviceClient> device;
@@ -46,6 +50,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   Result<void> launch_async(msg::Launch what);
   // Runs on the stream's own thread, when everything before it is done, whatever became of that.
   Result<void> add(Step step);
+  Result<void> add(LaunchingStep step);
 
   // Waits for everything so far, and returns the first failure since the last time.
   Result<void> synchronize();
@@ -70,6 +75,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   // Of all streams of the device that this process has.
   static Result<void> synchronize_all(DeviceClient& device);
+  // For all launches that the streams were given so far; from a step, which another stream may wait for, for those only
+  // that the device was given.
   static void wait_for_all_launches(const DeviceClient& device);
   // Waits until nothing that the streams were given so far waits in this process. Not from a step: that may be what
   // another stream waits for.
@@ -89,7 +96,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void keep(const Result<void>& outcome);
   void note_synced(std::uint64_t until);
   std::optional<Error> take_failure();
-  Result<void> wait_until_done(std::unique_lock<std::mutex>& lock);
+  Result<void> wait_until_done(std::unique_lock<std::mutex>& lock) { return wait_until_done(lock, items_added_); }
+  Result<void> wait_until_done(std::unique_lock<std::mutex>& lock, std::uint64_t until);
 
   const std::shared_ptr<DeviceClient> device_;
   const StreamId id_;
@@ -97,7 +105,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::condition_variable added_, done_;
   std::deque<Item> items_;
   std::uint64_t items_added_ = 0, items_done_ = 0;
-  bool busy_ = false;  // the thread is at an item
+  std::uint64_t launches_added_ = 0;  // items up to the last launch among them
+  bool busy_ = false;                 // the thread is at an item
   bool has_thread_ = false;
   std::optional<Error> failure_;
   std::optional<std::vector<Item>> captured_;

@@ -140,6 +140,39 @@ TEST_F(ModelRt, NetworksInAStreamGiveTheRecordedBytes) {
   }
 }
 
+// The program does not wait for the network: copies and fills that wait by themselves came before it.
+TEST_F(ModelRt, CopiesWaitForTheNetworkBeforeThem) {
+  Case of = load("attention_small_F16");
+  ASSERT_THAT(of.outputs, SizeIs(1));
+  queue_inputs(of);
+  void* const made = of.outputs[0].data;
+  const std::size_t bytes = of.out.size();
+  void* const other = allocate(bytes);
+  const auto queue_network = [&] {
+    EXPECT_EQ(tpuRtMemset(made, 0, bytes), tpuRtSuccess);
+    EXPECT_EQ(tpuRtLaunchNetAsync(of.net, of.inputs.data(), of.outputs.data(), of.name.c_str(), stream_), tpuRtSuccess);
+  };
+  const auto bytes_at = [&](const void* memory) {
+    Bytes read(bytes);
+    EXPECT_EQ(tpuRtMemcpyD2S(read.data(), memory, bytes), tpuRtSuccess);
+    return read;
+  };
+  for (int i = 0; i < 5; ++i) {
+    queue_network();
+    EXPECT_TRUE(bytes_at(made) == of.out);
+    queue_network();
+    EXPECT_EQ(tpuRtMemcpyD2D(other, made, bytes), tpuRtSuccess);
+    EXPECT_TRUE(bytes_at(other) == of.out);
+    queue_network();
+    EXPECT_EQ(tpuRtMemcpyP2P(other, 0, made, 0, bytes), tpuRtSuccess);
+    EXPECT_TRUE(bytes_at(other) == of.out);
+    queue_network();
+    EXPECT_EQ(tpuRtMemset(made, 7, bytes), tpuRtSuccess);
+    EXPECT_EQ(tpuRtStreamSynchronize(stream_), tpuRtSuccess);
+    EXPECT_TRUE(bytes_at(made) == Bytes(bytes, 7));
+  }
+}
+
 TEST_F(ModelRt, ANetworkOfBytesIsThatOfTheFile) {
   const Bytes file = read_file(path_of("softmax_INT8"));
   tpuRtNet_t net = nullptr;

@@ -75,6 +75,14 @@ TEST_F(Rt, ACopyWaitsForTheLaunchesBeforeIt) {
   EXPECT_REFUSED(tpuRtStreamSynchronize(stream_), tpuRtErrFailure, "tpuRtStreamSynchronize", "1 + 1 == 3");
 }
 
+TEST_F(Rt, ACopyWaitsForLaunchesThatWaitInTheirStream) {
+  int first = 0;
+  EXPECT_EQ(queue("slow_append", 50), tpuRtSuccess);
+  EXPECT_EQ(tpuRtMemcpyD2SAsync(&first, memory_, 4, stream_), tpuRtSuccess);
+  EXPECT_EQ(queue("append", 3), tpuRtSuccess);
+  EXPECT_THAT(appended(), ElementsAre(50, 3));
+}
+
 TEST_F(Rt, AFailedLaunchIsToldBehindCallbacks) {
   std::atomic<int> calls = 0;
   const auto count = [](void* data) { return ++*static_cast<std::atomic<int>*>(data), -1; };  // the value has no effect

@@ -238,7 +238,10 @@ tpuRtStatus_t launch_net(const char* function, tpuRtNet_t name, const tpuRtTenso
   if (wait && found->is_own_thread())
     return fail(function, tpuRtErrBusy, "a callback cannot wait for the stream that it belongs to");
   if (const auto status = prepare(function, input, output, launch); status != tpuRtSuccess) return status;
-  if (!wait) return to_status(function, found->add([function, launch] { return carry_out(function, launch); }));
+  if (!wait) {
+    return to_status(
+        function, found->add(host::Stream::LaunchingStep{[function, launch] { return carry_out(function, launch); }}));
+  }
   if (auto before = found->wait_for_all(); !before) return to_status(function, before, true);
   return to_status(function, carry_out(function, launch), true);
 }
