@@ -29,6 +29,8 @@ class Cores : public Host, public ::testing::WithParamInterface<int> {
   void SetUp() override {
     setenv("SOFTTPU_CHIP", (std::string(SOFTTPU_CHIP_FOLDER "/cores") + std::to_string(chip_cores()) + ".json").c_str(),
            1);
+    // A process keeps the device of a number: one of each chip.
+    device_id_ = GetParam() == 2 ? 0 : 1;
     Host::SetUp();
     module_ = tpu_kernel_load_module_file(handle_, SOFTTPU_CORE_KERNELS);
     ASSERT_NE(module_, nullptr) << ::testing::PrintToString(take_log());
@@ -39,7 +41,7 @@ class Cores : public Host, public ::testing::WithParamInterface<int> {
     bm_free_device(handle_, mem_);
     Host::TearDown();
   }
-  virtual int chip_cores() { return GetParam(); }
+  int chip_cores() { return GetParam(); }
 
   std::vector<int> words() {
     std::vector<int> result(kWords);
@@ -249,7 +251,7 @@ TEST_P(Cores, AFailureInAQueueIsToldByItsSync) {
 
 TEST_P(Cores, OfTwoProgramsHandlesTakeTurns) {
   bm_handle_t other = nullptr;
-  ASSERT_EQ(bm_dev_request(&other, 0), BM_SUCCESS);
+  ASSERT_EQ(bm_dev_request(&other, device_id_), BM_SUCCESS);
   const auto cores = first(GetParam());
   const std::vector<int> reversed(cores.rbegin(), cores.rend());
   for (int i = 0; i < 30; ++i) {

@@ -1,5 +1,5 @@
-// A program's view of libbmlib: a handle on device 0, and the lines that the library logs. Each test runs in its own
-// process, so that environment variables set before the first request hold for it alone.
+// A program's view of libbmlib: a handle on device 0 (or the one that a fixture names), and the lines that the library
+// logs. Each test runs in its own process, so that environment variables set before the first request hold for it alone.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -53,7 +53,7 @@ class Host : public ::testing::Test {
  protected:
   void SetUp() override {
     bmlib_log_set_callback(&keep_log_line);
-    ASSERT_EQ(bm_dev_request(&handle_, 0), BM_SUCCESS) << ::testing::PrintToString(take_log());
+    ASSERT_EQ(bm_dev_request(&handle_, device_id_), BM_SUCCESS) << ::testing::PrintToString(take_log());
   }
   void TearDown() override {
     bm_dev_free(handle_);
@@ -76,6 +76,7 @@ class Host : public ::testing::Test {
     return bytes;
   }
 
+  int device_id_ = 0;
   bm_handle_t handle_ = nullptr;
 };
 
