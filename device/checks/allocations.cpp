@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 #include <string_view>
 
 namespace softtpu {
@@ -31,14 +32,14 @@ std::vector<std::string> load(const char (&from)[kTextBytes]) {
 
 struct AllocationTable::Header {
   std::atomic<std::uint64_t> version;  // odd while the server writes
-  std::uint64_t used, order;
+  std::uint64_t used, changes;
   bool overflowed;
+  std::uint16_t changed[kEntries];  // places of the last changes, at the change's number
 };
 
 struct AllocationTable::Entry {
   std::uint64_t address, bytes, client;
-  std::uint64_t order;  // of the last change
-  bool live;
+  std::uint64_t freed;  // number of that change; 0: it is alive
   char allocated_at[kTextBytes], freed_at[kTextBytes];
   char type[kTypeBytes];
 };
@@ -71,43 +72,49 @@ AllocationTable::Entry* AllocationTable::entries() const {
 
 std::uint64_t AllocationTable::version() const { return header().version.load(std::memory_order_acquire); }
 
-// A new place, else that of the allocation that was freed first.
+// A new place, or that of the allocation that was freed first.
 AllocationTable::Entry* AllocationTable::find_place() {
-  if (header().used < kEntries) return &entries()[header().used++];
-  Entry* oldest = nullptr;
-  for (std::size_t i = 0; i < kEntries; ++i) {
-    Entry& entry = entries()[i];
-    if (!entry.live && (oldest == nullptr || entry.order < oldest->order)) oldest = &entry;
-  }
-  return oldest;
+  const bool is_full = header().used == kEntries;
+  if (!is_full && freed_.size() < kMostFreed) return &entries()[header().used++];
+  if (freed_.empty()) return nullptr;
+  const std::size_t place = freed_.front();
+  freed_.pop_front();
+  return &entries()[place];
+}
+
+void AllocationTable::note_change(const Entry& entry) {
+  header().changed[header().changes++ % kEntries] = static_cast<std::uint16_t>(&entry - entries());
 }
 
 void AllocationTable::add(const AllocationRecord& record) {
   const Change change(header());
-  if (Entry* entry = find_place()) {
-    entry->address = record.address;
-    entry->bytes = record.bytes;
-    entry->client = record.client;
-    entry->order = ++header().order;
-    entry->live = true;
-    store(entry->allocated_at, record.allocated_at);
-    entry->freed_at[0] = '\0';
-    entry->type[0] = '\0';
-  } else {
+  Entry* entry = find_place();
+  if (entry == nullptr) {
     header().overflowed = true;
+    return;
   }
+  entry->address = record.address;
+  entry->bytes = record.bytes;
+  entry->client = record.client;
+  entry->freed = 0;
+  store(entry->allocated_at, record.allocated_at);
+  entry->freed_at[0] = '\0';
+  entry->type[0] = '\0';
+  live_[record.address] = static_cast<std::size_t>(entry - entries());
+  note_change(*entry);
 }
 
 AllocationTable::Entry* AllocationTable::find_live(std::uint64_t address) {
-  for (std::size_t i = 0; i < header().used; ++i) {
-    if (entries()[i].live && entries()[i].address == address) return &entries()[i];
-  }
-  return nullptr;
+  const auto found = live_.find(address);
+  return found == live_.end() ? nullptr : &entries()[found->second];
 }
 
 void AllocationTable::locate(std::uint64_t address, const std::vector<std::string>& at) {
   const Change change(header());
-  if (Entry* entry = find_live(address)) store(entry->allocated_at, at);
+  Entry* entry = find_live(address);
+  if (entry == nullptr) return;
+  store(entry->allocated_at, at);
+  note_change(*entry);
 }
 
 void AllocationTable::set_type(std::uint64_t address, const std::string& type) {
@@ -115,56 +122,93 @@ void AllocationTable::set_type(std::uint64_t address, const std::string& type) {
   Entry* entry = find_live(address);
   if (entry == nullptr || type.size() >= kTypeBytes) return;
   std::memcpy(entry->type, type.c_str(), type.size() + 1);
+  note_change(*entry);
 }
 
 void AllocationTable::free(std::uint64_t address, const std::vector<std::string>& at) {
   const Change change(header());
-  if (Entry* entry = find_live(address)) {
-    entry->live = false;
-    entry->order = ++header().order;
-    store(entry->freed_at, at);
-  }
+  Entry* entry = find_live(address);
+  if (entry == nullptr) return;
+  store(entry->freed_at, at);
+  note_change(*entry);
+  entry->freed = header().changes;
+  freed_.push_back(live_.extract(address).mapped());
 }
 
-AllocationTable::Contents AllocationTable::read() const {
+KnownAllocations AllocationTable::read() const {
+  KnownAllocations known;
+  update(known);
+  return known;
+}
+
+void AllocationTable::update(KnownAllocations& known) const {
   for (;;) {
-    Contents contents;
-    contents.version = version();
-    contents.complete = !header().overflowed;
-    std::vector<std::pair<std::uint64_t, AllocationRecord>> freed;
-    for (std::size_t i = 0; i < std::min<std::uint64_t>(header().used, kEntries); ++i) {
-      const Entry& entry = entries()[i];
-      AllocationRecord record{entry.address,        entry.bytes,
-                              entry.client,         load(entry.allocated_at),
-                              load(entry.freed_at), std::string(entry.type, ::strnlen(entry.type, kTypeBytes))};
-      if (entry.live) {
-        contents.live.emplace(entry.address, std::move(record));
-      } else {
-        freed.emplace_back(entry.order, std::move(record));
-      }
+    const std::uint64_t version = this->version();
+    if (known.version_ == version) return;
+    const bool complete = !header().overflowed;
+    const std::uint64_t changes = header().changes;
+    std::set<std::size_t> changed;
+    if (changes - known.changes_ > kEntries) {
+      for (std::size_t place = 0; place < std::min<std::size_t>(header().used, kEntries); ++place)
+        changed.insert(place);
+    } else {
+      for (std::uint64_t i = known.changes_; i < changes; ++i)
+        changed.insert(header().changed[i % kEntries] % kEntries);
     }
-    std::sort(freed.begin(), freed.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-    for (auto& [order, record] : freed) contents.freed.push_back(std::move(record));
+    std::vector<std::pair<std::size_t, AllocationRecord>> records;
+    for (const std::size_t place : changed) {
+      const Entry& entry = entries()[place];
+      records.emplace_back(
+          place,
+          AllocationRecord{entry.address, entry.bytes, entry.client, load(entry.allocated_at), load(entry.freed_at),
+                           std::string(entry.type, ::strnlen(entry.type, kTypeBytes)), entry.freed});
+    }
     std::atomic_thread_fence(std::memory_order_acquire);  // what has been read was read before the second look
-    if (contents.version % 2 == 0 && contents.version == version()) return contents;
+    if (version % 2 != 0 || version != this->version()) continue;
+    for (auto& [place, record] : records) known.set(place, std::move(record));
+    known.version_ = version;
+    known.changes_ = changes;
+    known.complete_ = complete;
+    return;
   }
 }
 
-const AllocationRecord* AllocationTable::Contents::before(std::uint64_t address) const {
-  const auto after = live.upper_bound(address);
-  return after == live.begin() ? nullptr : &std::prev(after)->second;
+void KnownAllocations::set(std::size_t place, AllocationRecord record) {
+  if (place >= places_.size()) places_.resize(place + 1);
+  const auto before = live_.find(places_[place].address);
+  if (before != live_.end() && before->second == place) live_.erase(before);
+  if (record.freed == 0) live_[record.address] = place;
+  places_[place] = std::move(record);
 }
 
-const AllocationRecord* AllocationTable::Contents::find(std::uint64_t address) const {
+std::vector<const AllocationRecord*> KnownAllocations::live() const {
+  std::vector<const AllocationRecord*> list;
+  for (const auto& [address, place] : live_) list.push_back(&places_[place]);
+  return list;
+}
+
+const AllocationRecord* KnownAllocations::before(std::uint64_t address) const {
+  const auto after = live_.upper_bound(address);
+  return after == live_.begin() ? nullptr : &places_[std::prev(after)->second];
+}
+
+const AllocationRecord* KnownAllocations::from(std::uint64_t address) const {
+  const auto found = live_.lower_bound(address);
+  return found == live_.end() ? nullptr : &places_[found->second];
+}
+
+const AllocationRecord* KnownAllocations::find(std::uint64_t address) const {
   const AllocationRecord* record = before(address);
   return record != nullptr && address - record->address < record->bytes ? record : nullptr;
 }
 
-const AllocationRecord* AllocationTable::Contents::find_freed(std::uint64_t address) const {
-  const auto found = std::find_if(freed.begin(), freed.end(), [&](const AllocationRecord& record) {
-    return address - record.address < record.bytes;
-  });
-  return found == freed.end() ? nullptr : &*found;
+const AllocationRecord* KnownAllocations::find_freed(std::uint64_t address) const {
+  const AllocationRecord* found = nullptr;
+  for (const AllocationRecord& record : places_) {
+    if (address - record.address >= record.bytes) continue;
+    if (record.freed > (found == nullptr ? 0 : found->freed)) found = &record;
+  }
+  return found;
 }
 
 }  // namespace softtpu

@@ -169,6 +169,7 @@ class ConstraintCheck final : public Observer {
     const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
     if (here >= lowest_) return;
     lowest_ = here;
+    if (!capture_call_stack().step.empty()) return;  // an instruction of a network: no kernel's stack
     const std::uint64_t bytes = StackWalk::kernel_bytes();
     if (bytes <= deepest_) return;
     deepest_ = bytes;

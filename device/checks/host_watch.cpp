@@ -11,7 +11,7 @@
 namespace softtpu {
 
 void HostWatch::allocated(std::uint64_t client, std::uint64_t address, std::uint64_t bytes) {
-  parts_.allocations->add({address, bytes, client, {}, {}, {}});
+  parts_.allocations->add({.address = address, .bytes = bytes, .client = client});
   if (parts_.shadow) parts_.shadow->mark_allocated(address, bytes);
 }
 
@@ -94,15 +94,16 @@ void HostWatch::loaded(const std::string& module, const std::vector<std::string>
 
 void HostWatch::closed(std::uint64_t client, const Stack& stack) {
   if (!parts_.memory) return;
-  for (const auto& [address, record] : parts_.allocations->read().live) {
-    if (record.client != client) continue;
+  const KnownAllocations known = parts_.allocations->read();
+  for (const AllocationRecord* record : known.live()) {
+    if (record->client != client) continue;
     Finding finding;
     finding.rule = "memory/leak";
-    finding.place = ReportedRange{"global", address, address + record.bytes};
-    finding.what = fmt::format("{} bytes at 0x{:x} are still allocated", record.bytes, address);
+    finding.place = ReportedRange{"global", record->address, record->address + record->bytes};
+    finding.what = fmt::format("{} bytes at 0x{:x} are still allocated", record->bytes, record->address);
     finding.calls = {
         {"bm_dev_free", "the device is given back", {}, stack},
-        {"bm_malloc_device", fmt::format("allocation of {} bytes", record.bytes), {}, record.allocated_at}};
+        {"bm_malloc_device", fmt::format("allocation of {} bytes", record->bytes), {}, record->allocated_at}};
     parts_.findings->add(finding);
   }
   parts_.findings->report();

@@ -91,8 +91,8 @@ class InitCheck final : public Observer {
       const std::uint64_t offset = address - chip_->l2_sram.start;
       std::memset(shadow_->l2() + offset, shadow_->launch(), chip_->l2_sram.bytes - offset);
     } else if (chip_->global_mem.contains(address)) {
-      const auto known = allocations_->read();
-      if (const AllocationRecord* owner = known.find(address)) {
+      allocations_->update(known_);
+      if (const AllocationRecord* owner = known_.find(address)) {
         shadow_->mark_written(address, owner->address + owner->bytes - address);
       } else {
         anywhere_ = true;
@@ -469,6 +469,7 @@ class InitCheck final : public Observer {
   std::shared_ptr<Findings> findings_;
   std::shared_ptr<Shadow> shadow_;
   std::shared_ptr<AllocationTable> allocations_;
+  KnownAllocations known_;
   const Chip* chip_ = nullptr;
   std::deque<LocalWrite> writes_;
   bool anywhere_ = false;         // the kernels' own code may write all of global memory

@@ -33,7 +33,7 @@ class MemoryCheck final : public Observer {
   void launch_begins(const Memories& memories, const std::string& kernel, int core) override {
     chip_ = &memories.chip();
     findings_->begin(kernel, core);
-    refresh();
+    table_->update(known_);
   }
 
   void before(Op op, const Command& command) override {
@@ -60,12 +60,8 @@ class MemoryCheck final : public Observer {
     // How much a destination gets depends on data: its first element is certain.
     if (!use.role.all && use.writes) bytes.end = bytes.begin + static_cast<std::uint64_t>(size_of(use.tensor.dtype));
     if (is_inside(bytes)) return;
-    refresh();
-    if (!is_inside(bytes) && known_.complete) report(op, use, bytes);
-  }
-
-  void refresh() {
-    if (known_.version == 0 || known_.version != table_->version()) known_ = table_->read();
+    table_->update(known_);
+    if (!is_inside(bytes) && known_.complete()) report(op, use, bytes);
   }
 
   bool is_inside(const Bytes& bytes) const {
@@ -77,10 +73,10 @@ class MemoryCheck final : public Observer {
     const AllocationRecord* owner = known_.find(bytes.begin);
     const AllocationRecord* before = known_.before(bytes.begin);
     const AllocationRecord* freed = known_.find_freed(bytes.begin);
-    const auto next = known_.live.lower_bound(bytes.begin);
+    const AllocationRecord* next = known_.from(bytes.begin);
     if (owner != nullptr) return overrun(op, use, bytes, *owner, owner->address + owner->bytes);
     if (freed != nullptr) return used_after_free(op, use, bytes, *freed);
-    if (next != known_.live.end() && next->second.address < bytes.end) return underrun(op, use, bytes, next->second);
+    if (next != nullptr && next->address < bytes.end) return underrun(op, use, bytes, *next);
     if (before != nullptr && bytes.begin - (before->address + before->bytes) < kNearBytes) {
       return overrun(op, use, bytes, *before, bytes.begin);
     }
@@ -130,7 +126,7 @@ class MemoryCheck final : public Observer {
 
   std::shared_ptr<Findings> findings_;
   std::shared_ptr<AllocationTable> table_;
-  AllocationTable::Contents known_;
+  KnownAllocations known_;
   const Chip* chip_ = nullptr;
 };
 

@@ -83,7 +83,7 @@ class OperandTypeCheck final : public Observer {
   // What the program has said of the allocation; nullopt: nothing, or no float: integers stand for bits of any type.
   std::optional<Dtype> type_of_array(const Tensor& tensor) {
     if (tensor.space != Space::kSystem || !chip_->global_mem.contains(tensor.addr)) return std::nullopt;
-    if (known_.version == 0 || known_.version != allocations_->version()) known_ = allocations_->read();
+    allocations_->update(known_);
     const AllocationRecord* record = known_.find(tensor.addr);
     if (record == nullptr) return std::nullopt;
     for (const Dtype type : {Dtype::kFp32, Dtype::kFp16, Dtype::kBfp16, Dtype::kFp8E5M2, Dtype::kFp8E4M3}) {
@@ -206,7 +206,7 @@ class OperandTypeCheck final : public Observer {
 
   std::shared_ptr<Findings> findings_;
   std::shared_ptr<AllocationTable> allocations_;
-  AllocationTable::Contents known_;
+  KnownAllocations known_;
   const Chip* chip_ = nullptr;
   std::deque<TypedWrite> writes_;
   CallStack here_;        // the call of the command that is carried out

@@ -106,13 +106,14 @@ Result<void> LaunchRecorder::keep(Core& core, const Launch& launch, std::uint64_
 
 std::vector<RecordedAllocation> LaunchRecorder::allocations(const Chip& chip) const {
   std::vector<RecordedAllocation> list;
-  for (const auto& [address, known] : options_.allocations->read().live) {
+  const KnownAllocations known = options_.allocations->read();
+  for (const AllocationRecord* record : known.live()) {
     RecordedAllocation& allocation = list.emplace_back();
-    allocation.address = address;
-    allocation.bytes = known.bytes;
-    allocation.allocated_at = known.allocated_at;
-    if (!chip.global_mem.contains(address)) continue;
-    allocation.written = written_ranges(options_.shadow->global(address), known.bytes);
+    allocation.address = record->address;
+    allocation.bytes = record->bytes;
+    allocation.allocated_at = record->allocated_at;
+    if (!chip.global_mem.contains(record->address)) continue;
+    allocation.written = written_ranges(options_.shadow->global(record->address), record->bytes);
   }
   return list;
 }

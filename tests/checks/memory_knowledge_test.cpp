@@ -14,17 +14,18 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 TEST(AllocationTable, KnowsWhoOwnsAnAddressAndWhoDid) {
   const auto table = AllocationTable::create();
   ASSERT_TRUE(table);
-  (*table)->add({0x1000, 100, 1, {}, {}});
+  (*table)->add({0x1000, 100, 1});
   (*table)->locate(0x1000, {"main.c:5 (main)"});
-  (*table)->add({0x2000, 50, 1, {}, {}});
+  (*table)->add({0x2000, 50, 1});
   (*table)->free(0x2000, {"main.c:9 (main)"});
   const auto known = (*table)->read();
-  EXPECT_TRUE(known.complete);
+  EXPECT_TRUE(known.complete());
   ASSERT_NE(known.find(0x1063), nullptr);
   EXPECT_THAT(known.find(0x1063)->allocated_at, ElementsAre("main.c:5 (main)"));
   EXPECT_EQ(known.find(0x1064), nullptr);
@@ -39,16 +40,58 @@ TEST(AllocationTable, ReusesTheOldestFreedPlaceAndSaysWhenItIsFull) {
   const auto made = AllocationTable::create();
   ASSERT_TRUE(made);
   AllocationTable& table = **made;
-  for (std::uint64_t i = 1; i <= AllocationTable::kEntries; ++i) table.add({i * 16, 16, 1, {}, {}});
+  for (std::uint64_t i = 1; i <= AllocationTable::kEntries; ++i) table.add({i * 16, 16, 1});
   table.free(32, {});
-  table.add({1ULL << 40, 16, 1, {}, {}});
+  table.add({1ULL << 40, 16, 1});
   auto known = table.read();
-  EXPECT_TRUE(known.complete);
-  EXPECT_THAT(known.live, SizeIs(AllocationTable::kEntries));
-  EXPECT_TRUE(known.freed.empty());
-  table.add({1ULL << 41, 16, 1, {}, {}});
+  EXPECT_TRUE(known.complete());
+  EXPECT_THAT(known.live(), SizeIs(AllocationTable::kEntries));
+  EXPECT_EQ(known.find_freed(32), nullptr);
+  table.add({1ULL << 41, 16, 1});
   known = table.read();
-  EXPECT_FALSE(known.complete);
+  EXPECT_FALSE(known.complete());
+}
+
+TEST(AllocationTable, IsFollowedByWhoHasReadItBefore) {
+  const auto made = AllocationTable::create();
+  ASSERT_TRUE(made);
+  AllocationTable& table = **made;
+  table.add({0x1000, 100, 1});
+  KnownAllocations known = table.read();
+  table.free(0x1000, {"first.c:1 (main)"});
+  table.add({0x1010, 50, 2});
+  table.set_type(0x1010, "fp16");
+  table.update(known);
+  EXPECT_EQ(known.find(0x1000), nullptr);
+  ASSERT_NE(known.find(0x1010), nullptr);
+  EXPECT_EQ(known.find(0x1010)->type, "fp16");
+  table.free(0x1010, {"second.c:1 (main)"});
+  table.update(known);
+  EXPECT_THAT(known.live(), IsEmpty());
+  ASSERT_NE(known.find_freed(0x1010), nullptr);
+  EXPECT_THAT(known.find_freed(0x1010)->freed_at, ElementsAre("second.c:1 (main)"));
+  EXPECT_THAT(known.find_freed(0x1000)->freed_at, ElementsAre("first.c:1 (main)"));
+}
+
+// More changes than the table notes, and more freed allocations than it remembers.
+TEST(AllocationTable, IsReadWholeWhereTooMuchHasChanged) {
+  const auto made = AllocationTable::create();
+  ASSERT_TRUE(made);
+  AllocationTable& table = **made;
+  table.add({8, 4, 1});
+  KnownAllocations known = table.read();
+  for (std::uint64_t i = 1; i <= AllocationTable::kEntries; ++i) {
+    table.add({i * 16, 16, 1});
+    table.free(i * 16, {});
+  }
+  table.free(8, {});
+  table.add({12, 4, 1});
+  table.update(known);
+  ASSERT_THAT(known.live(), SizeIs(1));
+  EXPECT_EQ(known.live()[0]->address, 12U);
+  EXPECT_EQ(known.find_freed(16), nullptr);
+  EXPECT_NE(known.find_freed(AllocationTable::kEntries * 16), nullptr);
+  EXPECT_NE(known.find_freed(8), nullptr);
 }
 
 TEST(ShadowBytes, ForgetsWhatWasWrittenWhenMemoryIsGivenBack) {

@@ -88,7 +88,7 @@ void LaunchTrials::report(const std::string& what, const std::optional<ReportedR
   finding.rule = run.order != 0 ? "schedule/differs" : "cores/number";
   finding.what = run.name + " " + what;
   finding.place = place;
-  const auto known = observers_.allocations != nullptr ? observers_.allocations->read() : AllocationTable::Contents();
+  const auto known = observers_.allocations != nullptr ? observers_.allocations->read() : KnownAllocations();
   const AllocationRecord* const owner = place ? known.find(place->begin) : nullptr;
   if (owner != nullptr) {
     finding.calls = {{"bm_malloc_device",

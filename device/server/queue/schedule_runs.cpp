@@ -25,7 +25,7 @@ void report(const DeviceObservers& observers, const Chip& chip, const std::strin
   finding.what =
       fmt::format("the order \"{}\" gives other results than program order: {} bytes differ, the first ones at {}",
                   order, difference.count, finding.place->text());
-  const auto known = observers.allocations != nullptr ? observers.allocations->read() : AllocationTable::Contents();
+  const auto known = observers.allocations != nullptr ? observers.allocations->read() : KnownAllocations();
   if (const AllocationRecord* owner = known.find(begin)) {
     finding.calls = {{"bm_malloc_device",
                       fmt::format("byte {} of an allocation of {} bytes", begin - owner->address, owner->bytes),
