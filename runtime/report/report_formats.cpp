@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/report/fault_location.hpp"
 #include "runtime/report/report.hpp"
 #include "runtime/report/rules.hpp"
 #include "runtime/report/source_root.hpp"
@@ -64,6 +65,18 @@ Json sarif_result(const RunReport& report, const ReportedFinding& found, const S
   return result;
 }
 
+// A launch that failed breaks no rule of this table, but happened while the program ran.
+Json sarif_notification(const FailureRecord& failure, const SourceRoot& root) {
+  Json location = Json::object();
+  if (const auto place = parse_fault_location(failure.text); place && !place->file.empty())
+    location["physicalLocation"] = sarif_physical({place->file, static_cast<int>(place->line), {}}, root);
+  if (!failure.kernel.empty())
+    location["logicalLocations"] = Json::array({{{"name", failure.kernel}, {"kind", "function"}}});
+  Json made = {{"level", "error"}, {"message", {{"text", failure.text}}}};
+  if (!location.empty()) made["locations"] = Json::array({std::move(location)});
+  return made;
+}
+
 SourceRoot root_of(const RunReport& report) {
   std::vector<std::string> files;
   for (const ReportedFinding& found : report.contents.found) {
@@ -102,13 +115,17 @@ std::string to_sarif_text(const RunReport& report) {
   const SourceRoot root = root_of(report);
   Json results = Json::array();
   for (const ReportedFinding& found : report.contents.found) results.push_back(sarif_result(report, found, root));
+  Json failures = Json::array();
+  for (const FailureRecord& failure : report.contents.failures) failures.push_back(sarif_notification(failure, root));
+  const bool successful = report.program_status == 0 && failures.empty();
   const Json json = {
       {"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
       {"version", "2.1.0"},
       {"runs", Json::array({{{"tool", {{"driver", {{"name", "softtpu"}, {"rules", std::move(all)}}}}},
                              {"originalUriBaseIds", {{kRootName, {{"uri", root.uri()}}}}},
-                             {"invocations", Json::array({{{"executionSuccessful", report.program_status == 0},
-                                                           {"exitCode", report.program_status}}})},
+                             {"invocations", Json::array({{{"executionSuccessful", successful},
+                                                           {"exitCode", report.program_status},
+                                                           {"toolExecutionNotifications", std::move(failures)}}})},
                              {"results", std::move(results)}}})}};
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -159,6 +159,10 @@ TEST(RunReport, SaysThatALaunchFailedThoughTheProgramWentOn) {
   EXPECT_EQ(report.verdict(), Verdict::kLaunchFailed);
   EXPECT_EQ(report.exit_status(), 0);
   EXPECT_THAT(to_summary(report), HasSubstr("1 launch (or loading) failed, and the program went on"));
+  const auto run = nlohmann::json::parse(to_sarif_text(report))["runs"][0]["invocations"][0];
+  EXPECT_EQ(run["executionSuccessful"], false);
+  EXPECT_EQ(run["exitCode"], 0);
+  EXPECT_EQ(run["toolExecutionNotifications"][0]["message"]["text"], "it is refused");
 }
 
 ReportedFinding leak(const std::string& frame) {
