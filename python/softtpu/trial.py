@@ -213,7 +213,7 @@ def _case_lines(case):
         elif one["index"] is not None:
             lines.append("    no command has written it")
     if case["verdict"] in (runner.OK, runner.FINDINGS):  # of what is wrong, times say little
-        lines += [f"  advice: {advice['text']}" for advice in case["advice"] or ()]
+        lines += [f"  advice: {advice['text']}" for advice in case["advice"]]
     return lines
 
 
@@ -299,7 +299,7 @@ class Trier:
                  "estimated_us": result.estimated_us if result else None, "bound": result.bound if result else None,
                  "failure": launch.error.as_dict() if launch.error is not None else None,
                  "differences": {name: {**one.as_dict(), "written_by": None} for name, one in launch.differences.items()},
-                 "findings": [finding.as_dict() for finding in launch.findings], "advice": result.advice if result else None}
+                 "findings": [finding.as_dict() for finding in launch.findings], "advice": (result.advice if result else None) or []}
         if result and result._has_float64:
             for one in entry["differences"].values():
                 one["text"] += f"; {FLOAT64_NOTE}"

@@ -1,4 +1,7 @@
 """Advice: each rule on a kernel that it is about, the saving beside the estimate of the kernel that follows it, and silence where there is nothing to say."""
+import pathlib
+import re
+
 import numpy as np
 import pytest
 
@@ -80,6 +83,27 @@ void again(const void* raw) {
   tpu_poll();
 }
 TPUKERNEL_FUNC_REGISTER(again)
+
+void product(const void* raw) {
+  const args_t* args = raw;
+  const dim4 left = {1, tpu_npu_num(), 1, 512};
+  tpu_initialize();
+  tpu_bdc_set_C(0x0000, (scalar_t){.f32 = 1}, &left, NULL, DT_FP32);
+  tpu_bdc_set_C(0x10000, (scalar_t){.f32 = 1}, &left, NULL, DT_FP32);
+  for (int i = 0; i < 64; ++i) tpu_bdc_fp32_mm(0x20000, 0x0000, 0x10000, 0, 64, 512, 512, 16, 16, false, false);
+  tpu_poll();
+}
+TPUKERNEL_FUNC_REGISTER(product)
+
+void nearly_nothing(const void* raw) {
+  const args_t* args = raw;
+  const dim4 shape = {1, tpu_npu_num(), 1, 16};
+  tpu_initialize();
+  tpu_gdma_cpy_S2L(0x0000, args->in, &shape, NULL, NULL, DT_FP32);
+  tpu_gdma_cpy_L2S(args->out, 0x0000, &shape, NULL, NULL, DT_FP32);
+  tpu_poll();
+}
+TPUKERNEL_FUNC_REGISTER(nearly_nothing)
 """
 TILES = 16
 
@@ -130,8 +154,27 @@ def test_engines_in_turn(launch):
     assert "tpu_parallel_start" in rules(launch("repeated"))["in-turn"]["text"]
 
 
+def test_products_of_a_wider_type(launch):
+    one = rules(launch("product"))["narrow-type"]
+    assert one["function"] == "tpu_bdc_fp32_mm" and "fp16 operands" in one["text"]
+
+
+def test_a_launch_that_is_mostly_a_launch(launch):
+    result = launch("nearly_nothing")
+    one, = result.advice
+    assert one["rule"] == "small-launch" and one["saves_us"] > result.estimated_us / 2 and "give it more work" in one["text"]
+
+
+def test_every_rule_of_the_table_is_tested():
+    page = (pathlib.Path(__file__).parents[2] / "docs/time.md").read_text()
+    table = page[page.index("## Advice"):page.index("## Networks")]
+    named = set(re.findall(r"^\| `([a-z-]+)` \|", table, re.M))
+    tested = set(re.findall(r"\[\"([a-z-]+)\"\]|== \"([a-z-]+)\"", pathlib.Path(__file__).read_text()))
+    assert len(named) == 7 and named <= {name for pair in tested for name in pair}
+
+
 def test_each_has_its_saving_and_the_largest_comes_first(launch):
-    for kernel in ("repeated", "needed", "small", "one_npu", "again"):
+    for kernel in ("repeated", "needed", "small", "one_npu", "again", "product", "nearly_nothing"):
         result = launch(kernel)
         savings = [one["saves_us"] for one in result.advice]
         assert savings == sorted(savings, reverse=True) and all(0 < saving < result.estimated_us for saving in savings)

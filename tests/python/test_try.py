@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -247,6 +248,42 @@ def test_compile_launch_findings_and_timeout(files, trier):
     begin = time.monotonic()
     made = trier.run(kernel, case, chips=["bm1684x"], shapes=[dict(count=4096)], timeout=1)
     assert (made.verdict, made.exit_status) == ("timeout", 122) and time.monotonic() - begin < 20
+
+
+def documented(name):
+    """The members that docs/agents.md names in the braces of a row."""
+    page = (pathlib.Path(__file__).parents[2] / "docs/agents.md").read_text()
+    row = re.search(rf"^\| `{name}` \|.*?\{{(.*)\}}.*\|$", page[page.index("## The document"):], re.M)[1]
+    return set(re.findall(r"`(\w+)`", row))
+
+
+def test_the_page_names_every_member(files, trier):
+    """What is printed is what docs/agents.md says, no more and no less."""
+    documents = [trier.run(*files("int unknown = ;")), trier.run(*files(), cores=[1, 4], chips=["bm1684x"]),
+                 trier.run(*files("tpu_bdc_fp_add(0x8001, 0x0000, 0x4000, &shape, NULL, NULL, NULL, DT_FP32);")),
+                 trier.run(*files(RIGHT.replace("fp_add", "fp_sub"))), trier.run(*files("for (int i = 0; i < 9; ++i)" + RIGHT))]
+    seen = {}
+
+    def note(name, member):
+        seen.setdefault(name, set()).update(member)
+    for document in documents:
+        assert {"format", "version", "verdict", "exit_status", "seconds", "kernel_file", "case_file", "kernel", "compile", "left_out", "cases"} == set(document)
+        for name in ("compile", "left_out", "cases"):
+            for one in document[name]:
+                assert set(one) == (documented(name) - {"line", "column", "kind", "text"} - ({"file"} if name != "compile" else set()))
+        for one in document["compile"]:
+            for error in one["errors"]:
+                note("errors", error)
+        for case in document["cases"]:
+            if case["failure"]:
+                note("failure", case["failure"])
+            for difference in case["differences"].values():
+                note("differences", difference)
+                note("written_by", difference["written_by"] or {})
+            for advice in case["advice"]:
+                note("advice", advice)
+    assert seen.pop("errors") == {"file", "line", "column", "kind", "text"}
+    assert seen == {name: documented(name) for name in ("failure", "differences", "written_by", "advice")}
 
 
 def test_cores_that_a_chip_lacks_are_left_out(files, trier):
