@@ -48,6 +48,14 @@ def main():
                         ("divide", "tpu_bdc_fp_div"), ("pad", "tpu_bdc_set_C"), ("arg max", "tpu_hau_sort_natural_index"), ("which NPU am I", "tpu_npu_index"), ("resize", "tpu_bdc_cpy")):
         hits = [hit["name"] for hit in json.loads(api("--search", words, "--json"))]
         assert name in hits[:6] and not hits[0].startswith("okk"), f"{words}: {hits}"
+    # These have one answer, or one that most people mean: it stands among the first two.
+    for words, name in (("fill with zeros", "tpu_bdc_set_C"), ("bitwise and", "tpu_bdc_and"), ("maxpool", "tpu_bdc_fp_max_pool2d"), ("top k", "tpu_hau_sort"),
+                        ("swap axes", "tpu_bdc_cw_trans"), ("free memory", "bm_free_device"), ("element wise add", "tpu_bdc_fp_add"), ("max", "tpu_bdc_max"),
+                        ("copy to host", "bm_memcpy_d2s"), ("copy to device", "bm_memcpy_s2d"), ("allocate memory", "bm_malloc_device_byte"),
+                        ("embedding", "tpu_hau_line_gather"), ("log", "tpu_bdc_fp_log"), ("lookup table", "tpu_bdc_table_lookup"), ("compare", "tpu_bdc_less"),
+                        ("average pooling", "tpu_bdc_fp_avg_pool2d"), ("reshape", "tpu_gdma_cpy_L2L"), ("absolute value of a tensor", "tpu_bdc_abs")):
+        hits = [hit["name"] for hit in json.loads(api("--search", words, "--json"))]
+        assert name in hits[:2], f"{words}: {hits}"
     # Words where a name is expected, and several words without quotation marks.
     assert "tpu_bdc_fp32_sin" in api("rope") and "tpu_core_index" in api("which", "core", "am", "I") and "tpu_bdc_fp32_mm" in api("--search", "cumulative", "sum")
     assert "did you mean" not in api("tpu_bdc_fp_add", "--json")

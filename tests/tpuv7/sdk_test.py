@@ -98,6 +98,7 @@ PPL_FILES = {
     "common/dev/kernel/ppl_mem.h": "#pragma once\n",
     "common/dev/checker/include/checker.h": "#pragma once\n",
     "common/dev/checker/src/checker.c": '#include "checker.h"\nint checker_is_here(void) { return 1; }\n',
+    "chip/tpu_6_0/TPU1686/kernel/include/memmap.h": "#pragma once\n",
     "chip/tpub_9_0/config_common.cmake": "",
     "chip/tpu_6_0/lib/libcmodel_firmware.so": "not a library",
     "runtime/bmlib/lib/libbmlib.so": "not a library",
@@ -152,7 +153,7 @@ def build_with_deps(launcher, folder):
     check(finish(2, launcher, "sdk", "tpuv7", sdk, "--deps", deps), "--deps goes with the kind ppl")
     for _ in range(2):  # a second time over the first
         check(run(launcher, "sdk", "ppl", sdk, "--deps", deps), "PPL_RUNTIME_PATH")
-    for name in ("common/host/src/cnpy.cpp", "scripts/users_own.cmake"):
+    for name in ("common/host/src/cnpy.cpp", "scripts/users_own.cmake", "chip/tpu_6_0/TPU1686/kernel/include/memmap.h"):
         if (sdk / name).resolve() != (deps / name).resolve():
             sys.exit(f"FAILED: {name} is not the user's own")
     if (sdk / "chip/tpub_9_0").exists() or (sdk / "chip/tpu_6_0/lib/libcmodel_firmware.so").read_bytes()[:4] != b"\x7fELF":

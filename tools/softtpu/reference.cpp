@@ -123,6 +123,23 @@ std::size_t edits_between(std::string_view a, std::string_view b) {
 
 }  // namespace
 
+namespace {
+
+// Words that say nothing of what is looked for.
+constexpr std::array<std::string_view, 14> kFillWords = {"a",  "an", "and", "by", "for", "from", "how",
+                                                         "in", "is", "of",  "on", "the", "to",   "with"};
+
+// Short words have to begin a word of the text: "top" is not in "tpuRtGetTopology". A plural finds the singular too.
+bool holds(const std::string& text, const std::string& word) {
+  constexpr std::size_t kShort = 3;
+  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+    if (word.size() > kShort || at == 0 || std::isalnum(static_cast<unsigned char>(text[at - 1])) == 0) return true;
+  }
+  return word.size() > kShort + 1 && word.back() == 's' && holds(text, word.substr(0, word.size() - 1));
+}
+
+}  // namespace
+
 struct FunctionReference::Data {
   json all;
   const json& functions() const { return all["functions"]; }
@@ -212,9 +229,7 @@ struct FunctionReference::Data {
                                       const std::vector<std::string>& words) {
     int found = 0, score = 0;
     for (const std::string& word : words) {
-      const int place = lower(name).find(word) != std::string::npos    ? 6
-                        : lower(about).find(word) != std::string::npos ? 4
-                                                                       : 0;
+      const int place = holds(lower(name), word) ? 6 : holds(lower(about), word) ? 4 : 0;
       found += place > 0 ? 1 : 0;
       score += place;
     }
@@ -234,11 +249,11 @@ struct FunctionReference::Data {
     }
     int found = 0, score = 0;
     for (const std::string& word : words) {
-      const int place = names.find(word) != std::string::npos     ? 6
-                        : topics.find(word) != std::string::npos  ? 5
-                        : purpose.find(word) != std::string::npos ? 4
-                        : rest.find(word) != std::string::npos    ? 1
-                                                                  : 0;
+      const int place = holds(names, word)     ? 6
+                        : holds(topics, word)  ? 5
+                        : holds(purpose, word) ? 4
+                        : holds(rest, word)    ? 1
+                                               : 0;
       found += place > 0 ? 1 : 0;
       score += place;
     }
@@ -365,6 +380,10 @@ std::vector<FunctionReference::Hit> FunctionReference::search(
     phrase += (phrase.empty() ? "" : " ") + word;
     words.push_back(word);
   }
+  const auto says_nothing = [](const std::string& word) {
+    return std::find(kFillWords.begin(), kFillWords.end(), word) != kFillWords.end();
+  };
+  if (!std::all_of(words.begin(), words.end(), says_nothing)) std::erase_if(words, says_nothing);
   // Words, refused, score, of the one older chip, order.
   std::vector<std::tuple<int, bool, int, bool, std::size_t, std::string>> found;
   const auto add = [&](int count, int score, const std::string& name) {
