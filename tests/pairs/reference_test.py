@@ -13,7 +13,6 @@ the function, and a draw goes beyond that. With --marks, only functions are draw
 A difference fails."""
 import argparse
 import collections
-import io
 import json
 import pathlib
 import re
@@ -190,8 +189,8 @@ def stop(*_):
 
 
 class Comparison:
-    def __init__(self, chip, folder, verbose, log=None):
-        self.chip, self.folder, self.verbose, self.log = chip, folder, verbose, log
+    def __init__(self, chip, folder, verbose, log=None, marks=None):
+        self.chip, self.folder, self.verbose, self.log, self.marks = chip, folder, verbose, log, marks
         headers = (*(ROOT / "firmware/include/softtpu").glob("tpu_*.h"), ROOT / "firmware/include/tpu_kernel.h", ROOT / "firmware/include/okk.h")
         self.parameters = {name: typed for header in headers for _, name, typed in prototypes(header)}
         self.accesses = Accesses()
@@ -207,28 +206,32 @@ class Comparison:
             self.memory = golden.Memory(self.sizes["npu_bytes"], self.sizes["npus"])
             for line in lines:
                 call = json.loads(line)
+                members = self.members(call)
+                if self.marks and not self.marks.wants(call["function"], self.sizes["npu_bytes"], members):
+                    continue
                 what = self.compare(call, *images.before(call))
                 self.counts[what] += 1
                 if what == "equal":
                     self.equal.add(call["function"])
-                    self.note(call)
+                    if self.marks:
+                        self.marks.add(call["function"], self.sizes["npu_bytes"], members)
+                    if self.log:
+                        print(call["function"], self.sizes["npu_bytes"], *("-" if member is None else member for member in members), file=self.log)
                 elif what == "different":
                     self.wrong[call["function"]].append(call["number"])
 
-    def note(self, call):
-        """A line as scripts/argument_audit.py reads it: function, bytes of an NPU, members of the arguments."""
-        if self.log is None:
-            return
+    def members(self, call):
+        """Members of the arguments, as scripts/argument_audit.py reads them."""
         members = []
         for (ctype, _), value in zip(self.parameters[call["function"]], call["arguments"]):
             ctype = ctype.replace(" *", "*")
             if ctype in wrap_calls.MEMBERS:
-                members += ["-" if value["null"] else word for word in value["words"][:len(wrap_calls.MEMBERS[ctype])]]
+                members += [None if value["null"] else word for word in value["words"][:len(wrap_calls.MEMBERS[ctype])]]
             elif "*" in ctype:
                 members.append(int(not value["null"]))
             else:
                 members.append(value["float"] if ctype == "float" else value["words"][0] if ctype in WHOLE else value["number"])
-        print(call["function"], self.sizes["npu_bytes"], *members, file=self.log)
+        return members
 
     def compare(self, call, local, system):
         name, memory = call["function"], self.memory
@@ -279,45 +282,69 @@ class Comparison:
         return "different"
 
 
-def compare(options, calls, seed, functions=(), log=None):
+def compare(options, calls, seed, functions=(), log=None, marks=None):
     """The comparison of some drawn calls, or None when they could not be drawn."""
     with tempfile.TemporaryDirectory() as name:
         command = [options.program, "--chip", options.chip, "--calls", str(calls), "--seed", str(seed), "--export", name]
         drawn = subprocess.run([*command, "--functions", *functions] if functions else command)
         if drawn.returncode > 1 or not functions and drawn.returncode:
             return None
-        comparison = Comparison(options.chip, pathlib.Path(name), options.verbose, log)
+        comparison = Comparison(options.chip, pathlib.Path(name), options.verbose, log, marks)
         comparison.run()
     for function, numbers in sorted(comparison.wrong.items()):
         print(f"{options.chip}: {function} differs from its page in {len(numbers)} calls of seed {seed}: {' '.join(map(str, numbers[:8]))}")
     return comparison
 
 
+class Marks:
+    """The arguments under [CHIP compared] that have not had two values in equal calls yet."""
+
+    def __init__(self, chip):
+        parameters = argument_audit.audited()
+        self.left = {function: set(names) for function, names in argument_audit.read_list_of_chips()[f"{chip} compared"].items()}
+        self.features = {function: argument_audit.Features(parameters[function]) for function in self.left}
+        self.first = {}
+
+    def varies(self, function, npu_bytes, members):
+        """Those that differ from the function's first equal call; all features without such a call."""
+        features = self.features[function]
+        values = features.values(members, npu_bytes)
+        first = self.first.get(function, [None] * len(values))
+        return {name for name, value, other in zip(features.names, values, first) if value != other}
+
+    def wants(self, function, npu_bytes, members):
+        left = self.left.get(function, set())
+        return bool(left) and (function not in self.first or bool(left & self.varies(function, npu_bytes, members)))
+
+    def add(self, function, npu_bytes, members):
+        if function in self.first:
+            self.left[function] -= self.varies(function, npu_bytes, members)
+            if not self.left[function]:
+                del self.left[function]
+        else:
+            self.first[function] = self.features[function].values(members, npu_bytes)
+
+
 def hold_marks(options):
-    """Whether each argument under [CHIP compared] has two values in equal calls."""
-    left = {function: set(names) for function, names in argument_audit.read_list_of_chips()[f"{options.chip} compared"].items()}
-    parameters, marks, calls = argument_audit.audited(), sum(map(len, left.values())), 0
-    log, seed = io.StringIO(), options.seed
+    """Whether each argument under [CHIP compared] has two values in equal calls. Calls that would show no further one are not compared."""
+    marks, calls, seed = Marks(options.chip), 0, options.seed
+    every = sum(map(len, marks.left.values()))
     for seed, of_each in enumerate(CALLS_A_ROUND, options.seed):
-        comparison = compare(options, of_each * len(left), seed, sorted(left), log)
+        drawn, functions = of_each * len(marks.left), sorted(marks.left)
+        comparison = compare(options, drawn, seed, functions, marks=marks)
         if comparison is None:
             return 1
         if comparison.wrong:
-            print(f"again: reference_test.py --chip {options.chip} --calls {of_each * len(left)} --seed {seed} -v --functions {' '.join(sorted(left))}")
+            print(f"again: reference_test.py --chip {options.chip} --calls {drawn} --seed {seed} -v --functions {' '.join(functions)}")
             return 1
         calls += comparison.counts["equal"]
-        features, rows = argument_audit.collect(parameters, argument_audit.generated_cases(log.getvalue().splitlines(), parameters))
-        for function in list(left):
-            left[function] &= set(argument_audit.classes(features[function].names, list(rows[function]))[0]) if rows.get(function) else left[function]
-            if not left[function]:
-                del left[function]
-        if not left:
+        if not marks.left:
             break
-    for function, names in sorted(left.items()):
+    for function, names in sorted(marks.left.items()):
         print(f"{options.chip}: {function} is marked as compared, but no equal calls vary {' '.join(sorted(names))}")
-    print(f"{options.chip}: {marks - sum(map(len, left.values()))} of {marks} arguments marked as compared vary in {calls} equal calls; "
+    print(f"{options.chip}: {every - sum(map(len, marks.left.values()))} of {every} arguments marked as compared vary in {calls} equal calls; "
           f"seeds {options.seed} to {seed}")
-    return 1 if left else 0
+    return 1 if marks.left else 0
 
 
 def main():
