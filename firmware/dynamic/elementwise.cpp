@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "firmware/dynamic/layers.hpp"
 
@@ -142,7 +143,7 @@ void activation(const LocalRun& run) {
   const dim4* const shape = &to.extents;
   const data_type_t type = to.type;
   // Work memory: tensors of its shape, then tables of coefficients.
-  const local_addr_t size = bytes_of(to);
+  const local_addr_t size = run.work_step != 0 ? run.work_step : bytes_of(to);
   const auto work = [&](local_addr_t i) { return run.work + i * size; };
   constexpr local_addr_t kTable = 64;
   const auto exponential = [&](local_addr_t at) {
@@ -150,11 +151,11 @@ void activation(const LocalRun& run) {
     return at;
   };
   switch (run.layer.word(0)) {
-    case 0: return tpu_bdc_fp_tanh(to.address, from.address, work(0), work(1), exponential(work(2)), shape, type);
-    case 1: return tpu_bdc_fp_sigmoid(to.address, from.address, work(0), work(1), exponential(work(2)), 0, shape, type);
-    case 3: return tpu_bdc_fp_exp(to.address, from.address, work(0), work(1), exponential(work(2)), shape, type);
+    case 0: return tpu_bdc_fp_tanh(to.address, from.address, work(1), work(0), exponential(work(2)), shape, type);
+    case 1: return tpu_bdc_fp_sigmoid(to.address, from.address, work(1), work(0), exponential(work(2)), 0, shape, type);
+    case 3: return tpu_bdc_fp_exp(to.address, from.address, work(1), work(0), exponential(work(2)), shape, type);
     case 4:
-      return tpu_bdc_fp32_elu(to.address, from.address, work(0), work(1), exponential(work(2)), 0, run.layer.number(1),
+      return tpu_bdc_fp32_elu(to.address, from.address, work(1), work(0), exponential(work(2)), 0, run.layer.number(1),
                               shape);
     case 5: return tpu_bdc_fp_sqrt(to.address, from.address, shape, type);
     case 8: return tpu_bdc_abs(to.address, from.address, shape, nullptr, nullptr, type);
@@ -166,18 +167,19 @@ void activation(const LocalRun& run) {
     case 29: {
       const local_addr_t table = exponential(work(4));
       tpu_bdc_load_fp_erf_coeff(table + kTable, type);
-      return tpu_bdc_fp_gelu(to.address, from.address, work(0), work(1), work(2), work(3), table, table + kTable, shape,
+      return tpu_bdc_fp_gelu(to.address, from.address, work(1), work(0), work(2), work(3), table, table + kTable, shape,
                              type);
     }
     case 30: {
-      const local_addr_t table = exponential(work(3));
+      const local_addr_t table = exponential(work(2));
       tpu_bdc_load_fp_erf_coeff(table + kTable, type);
-      return tpu_bdc_fp_erf(to.address, from.address, work(0), work(1), work(2), table, table + kTable, shape, type);
+      return tpu_bdc_fp_erf(to.address, from.address, work(1), work(0), table + 2 * kTable, table, table + kTable,
+                            shape, type);
     }
     case 33: {
       const local_addr_t table = exponential(work(2));
       tpu_bdc_load_fp_log_coeff(table + 2 * kTable, type);
-      return tpu_bdc_fp_softplus(to.address, from.address, work(0), work(1), table, table + 2 * kTable, shape, 1.0F,
+      return tpu_bdc_fp_softplus(to.address, from.address, work(1), work(0), table, table + 2 * kTable, shape, 1.0F,
                                  type);
     }
     default: fail("this function");
@@ -252,126 +254,147 @@ void dequantisation(const LocalRun& run) {
 
 namespace {
 
+// Where a layer's operands lie while a piece is computed. The next piece is loaded before: both take turns in two
+// places.
+struct Places {
+  std::uint32_t type;
+  local_addr_t input, to, work;  // between inputs, of the result, of the work memory
+  local_addr_t next;             // to the places of the next piece
+  int most;                      // elements in an NPU
+};
+
+constexpr std::uint32_t kRelu = 11, kBinary = 31, kConversion = 74;
+constexpr Places kPlaces[] = {
+    {kRelu, 0x8000, 0x20000, 0x38000, 0x10000, 1024},       {kBinary, 0x10000, 0x20000, 0x30000, 0x8000, 256},
+    {32, 0x4000, 0x10000, 0x20000, 0x8000, 1024},           {35, 0, 0x8000, 0x10000, 0x4000, 1024},
+    {kConversion, 0x8000, 0x20000, 0x38000, 0x10000, 1024}, {132, 0, 0x4000, 0x30000, 0x8000, 1024},
+    {134, 0x8000, 0x20000, 0x38000, 0x10000, 1024},
+};
+constexpr local_addr_t kWorkStep = 0x4000;
+
 // Loads pieces of operands in device memory, carries out the local layer, and stores what it made.
 class Pieces {
  public:
-  explicit Pieces(const LayerRun& run) : run_(run) {}
+  explicit Pieces(const LayerRun& run)
+      : run_(run), places_(*std::find_if(std::begin(kPlaces), std::end(kPlaces), [&](const Places& places) {
+          return places.type == run.layer.type;
+        })) {}
 
-  // Operands of the same extents: elements one behind the other, over all NPUs.
+  // Operands of the same extents, over all NPUs: a matrix of one row, or (relu) rows of whole vectors.
   void flat() const {
     const std::int64_t count = elements_of(run_.outputs[0].shape.extents);
     const std::int64_t npus = tpu_npu_num();
-    constexpr std::int64_t kMostInRow = 256;
-    const std::int64_t row = (count + npus - 1) / npus;
-    if (row > 0 && row <= kMostInRow && count % row == 0 && is_matrix()) return matrix(count, row);
-    for (std::int64_t done = 0; done < count;) {
+    const bool by_rows = run_.layer.type == kRelu;
+    const std::int64_t unit = by_rows ? tpu_eu_num(device_type(run_.outputs[0].shape.type)) : 1;
+    // Rows of bytes have two elements at least.
+    const std::int64_t least = is_byte(device_type(run_.inputs[0].shape.type)) ? 2 : 1;
+    const std::int64_t width = std::clamp((count + npus * unit - 1) / (npus * unit), least, places_.most / unit) * unit;
+    std::vector<Piece> pieces;
+    for (std::int64_t done = 0; done < count; done += pieces.back().count) {
       const std::int64_t rest = count - done;
-      const std::int64_t width = std::min(kMost, std::max<std::int64_t>(1, rest / npus));
-      const dim4 shape{1, static_cast<int>(std::min(npus, rest / width)), 1, static_cast<int>(width)};
-      std::vector<Operand> operands;
-      for (const Tensor& input : run_.inputs) operands.push_back({at(input, done), shape, {}, false});
-      one(operands, at(run_.outputs[0], done), shape, {}, false);
-      done += std::int64_t{shape.c} * shape.w;
+      std::int64_t size = std::min(rest, width * npus);
+      if (by_rows && size > width) size -= size % width;
+      const std::int64_t columns = std::min(size, width);
+      pieces.push_back(
+          {done, size, {1, static_cast<int>((size + columns - 1) / columns), 1, static_cast<int>(columns)}});
+    }
+    if (!pieces.empty()) load(pieces[0], 0, by_rows);
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      if (i + 1 < pieces.size()) load(pieces[i + 1], turn(i + 1), by_rows);
+      compute_and_store(pieces[i], turn(i), by_rows);
     }
   }
 
-  // Operands of which some have 1 where the result has more.
+  // Operands of which some have 1 where the result has more: whole, or as much of a row of NPUs as there is room for.
   void spread_out() const {
-    Extents extents = run_.outputs[0].shape.extents;
+    const Extents& extents = run_.outputs[0].shape.extents;
     if (extents.size() > 4) fail(fmt::format("operands of different extents with {} dimensions", extents.size()));
     const dim4 all = to_dim4(extents);
-    const dim4 strides = element_strides(extents);
+    if (bytes_of({0, device_type(run_.outputs[0].shape.type), all, false}) <= kSlot) return one({0, 0, 0, 0}, all);
+    constexpr int kMost = 1024;
     if (all.w > kMost) fail(fmt::format("operands of different extents with rows of {} elements", all.w));
-    const int rows = std::max(1, static_cast<int>(kMost) / std::max(all.w, 1));
+    const int rows = std::max(1, kMost / std::max(all.w, 1));
     for (int n = 0; n < all.n; ++n) {
       for (int c = 0; c < all.c; c += tpu_npu_num()) {
-        for (int h = 0; h < all.h; h += rows) {
-          const dim4 shape{1, std::min(tpu_npu_num(), all.c - c), std::min(rows, all.h - h), all.w};
-          std::vector<Operand> operands;
-          for (const Tensor& input : run_.inputs) {
-            const dim4 has = to_dim4(input.shape.extents);
-            const dim4 from = element_strides(input.shape.extents);
-            const std::int64_t begin = (has.n == 1 ? 0 : std::int64_t{n} * from.n) +
-                                       (has.c == 1 ? 0 : std::int64_t{c} * from.c) +
-                                       (has.h == 1 ? 0 : std::int64_t{h} * from.h);
-            const dim4 part{1, has.c == 1 ? 1 : shape.c, has.h == 1 ? 1 : shape.h, has.w};
-            operands.push_back({at(input, begin), part, from, true});
-          }
-          const std::int64_t begin =
-              std::int64_t{n} * strides.n + std::int64_t{c} * strides.c + std::int64_t{h} * strides.h;
-          one(operands, at(run_.outputs[0], begin), shape, strides, true);
-        }
+        for (int h = 0; h < all.h; h += rows)
+          one({n, c, h, 0}, {1, std::min(tpu_npu_num(), all.c - c), std::min(rows, all.h - h), all.w});
       }
     }
   }
 
  private:
-  static constexpr std::int64_t kMost = 1024;       // elements in an NPU
-  static constexpr local_addr_t kSlot = 0x4000;     // of an operand
-  static constexpr local_addr_t kWork = 4 * kSlot;  // work memory lies behind the operands
-  struct Operand {
-    system_addr_t address;
-    dim4 extents, strides;
-    bool strided;
+  static constexpr local_addr_t kSlot = 0x8000;  // of an operand with others of other extents
+  struct Piece {
+    std::int64_t begin, count;
+    dim4 shape;
   };
 
-  // Layers whose calls are recorded: a matrix of one row.
-  bool is_matrix() const {
-    constexpr std::uint32_t kBinary = 31, kConversion = 74;
-    return run_.layer.type == kBinary || run_.layer.type == kConversion;
+  local_addr_t turn(std::size_t piece) const { return piece % 2 == 0 ? 0 : places_.next; }
+
+  void load(const Piece& piece, local_addr_t moved, bool by_rows) const {
+    for (std::size_t i = 0; i < run_.inputs.size(); ++i) {
+      const Tensor& input = run_.inputs[i];
+      const data_type_t type = device_type(input.shape.type);
+      const local_addr_t to = static_cast<local_addr_t>(i) * places_.input + moved;
+      const auto count = static_cast<int>(piece.count);
+      if (by_rows)
+        tpu_gdma_cpy_S2L(to, at(input, piece.begin), &piece.shape, nullptr, nullptr, type);
+      else
+        tpu_gdma_matrix_S2L(to, at(input, piece.begin), 1, count, piece.shape.w, count, type);
+    }
   }
 
-  void matrix(std::int64_t count, std::int64_t row) const {
-    constexpr local_addr_t kBanks = 0x10000, kTo = 2 * kBanks;
-    const auto columns = static_cast<int>(count);
-    const auto in_npu = static_cast<int>(row);
-    const dim4 shape{1, columns / in_npu, 1, in_npu};
+  void compute_and_store(const Piece& piece, local_addr_t moved, bool by_rows) const {
     std::vector<LocalTensor> inputs;
     for (std::size_t i = 0; i < run_.inputs.size(); ++i) {
-      const LocalTensor to{static_cast<local_addr_t>(i) * kBanks, device_type(run_.inputs[i].shape.type), shape, false};
-      tpu_gdma_matrix_S2L(to.address, run_.inputs[i].address, 1, columns, in_npu, columns, to.type);
-      inputs.push_back(to);
+      inputs.push_back({static_cast<local_addr_t>(i) * places_.input + moved, device_type(run_.inputs[i].shape.type),
+                        piece.shape, false});
     }
-    const LocalTensor output{kTo, device_type(run_.outputs[0].shape.type), shape, false};
-    carry_out(LocalRun{run_.layer, inputs, output, kTo + kBanks});
-    tpu_gdma_matrix_L2S(run_.outputs[0].address, kTo, 1, columns, in_npu, columns, output.type);
-  }
-
-  static dim4 element_strides(const Extents& extents) {
-    Extents all = extents;
-    all.resize(4, 1);
-    const auto strides = packed_strides(all);
-    return {static_cast<int>(strides[0]), static_cast<int>(strides[1]), static_cast<int>(strides[2]),
-            static_cast<int>(strides[3])};
+    const Tensor& result = run_.outputs[0];
+    const LocalTensor output{places_.to + moved, device_type(result.shape.type), piece.shape, false};
+    carry_out(LocalRun{run_.layer, inputs, output, places_.work, kWorkStep});
+    const auto count = static_cast<int>(piece.count);
+    if (by_rows)
+      tpu_gdma_cpy_L2S(at(result, piece.begin), output.address, &piece.shape, nullptr, nullptr, output.type);
+    else
+      tpu_gdma_matrix_L2S(at(result, piece.begin), output.address, 1, count, piece.shape.w, count, output.type);
   }
 
   static system_addr_t at(const Tensor& tensor, std::int64_t element) {
     return tensor.address + static_cast<system_addr_t>(element * tpu_data_type_size(device_type(tensor.shape.type)));
   }
 
-  void one(const std::vector<Operand>& operands, system_addr_t to, const dim4& shape, const dim4& strides,
-           bool strided) const {
+  // The part of these extents from this place of the result on.
+  void one(const dim4& begin, const dim4& shape) const {
+    const auto place = [&](const Tensor& tensor) {
+      const dim4 has = to_dim4(tensor.shape.extents);
+      const dim4 strides = packed_strides(has);
+      return at(tensor, (has.n == 1 ? 0 : std::int64_t{begin.n} * strides.n) +
+                            (has.c == 1 ? 0 : std::int64_t{begin.c} * strides.c) +
+                            (has.h == 1 ? 0 : std::int64_t{begin.h} * strides.h));
+    };
     std::vector<LocalTensor> inputs;
-    for (std::size_t i = 0; i < operands.size(); ++i) {
-      const Operand& operand = operands[i];
-      const data_type_t type = device_type(run_.inputs[i].shape.type);
-      inputs.push_back({static_cast<local_addr_t>(i) * kSlot, type, operand.extents, false});
-      tpu_gdma_cpy_S2L(inputs[i].address, operand.address, &operand.extents, nullptr,
-                       operand.strided ? &operand.strides : nullptr, type);
+    for (const Tensor& input : run_.inputs) {
+      const dim4 has = to_dim4(input.shape.extents);
+      const dim4 strides = packed_strides(has);
+      const dim4 part{has.n == 1 ? 1 : shape.n, has.c == 1 ? 1 : shape.c, has.h == 1 ? 1 : shape.h, has.w};
+      inputs.push_back({static_cast<local_addr_t>(inputs.size()) * kSlot, device_type(input.shape.type), part, false});
+      tpu_gdma_cpy_S2L(inputs.back().address, place(input), &part, nullptr, &strides, inputs.back().type);
     }
-    const LocalTensor output{3 * kSlot, device_type(run_.outputs[0].shape.type), shape, false};
-    carry_out(LocalRun{run_.layer, inputs, output, kWork});
-    tpu_gdma_cpy_L2S(to, output.address, &shape, strided ? &strides : nullptr, nullptr, output.type);
+    const dim4 strides = packed_strides(to_dim4(run_.outputs[0].shape.extents));
+    const LocalTensor output{2 * kSlot, device_type(run_.outputs[0].shape.type), shape, false};
+    carry_out(LocalRun{run_.layer, inputs, output, 3 * kSlot, 0});
+    tpu_gdma_cpy_L2S(place(run_.outputs[0]), output.address, &shape, &strides, nullptr, output.type);
   }
 
   const LayerRun& run_;
+  const Places& places_;
 };
 
 }  // namespace
 
 void by_pieces(const LayerRun& run) {
   const Tensor& to = run.outputs[0];
-  constexpr std::uint32_t kConversion = 74;
   if (run.layer.type == kConversion && run.inputs[0].shape.type == to.shape.type)
     return copy_all(to.address, run.inputs[0].address, elements_of(to.shape.extents), to.shape.type);
   const bool same = std::all_of(run.inputs.begin(), run.inputs.end(),

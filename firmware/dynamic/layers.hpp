@@ -2,6 +2,7 @@
 // and says which cases come here.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -23,7 +24,8 @@ struct LocalRun {
   const ListedLayer& layer;
   const std::vector<LocalTensor>& inputs;
   const LocalTensor& output;
-  local_addr_t work;  // memory that the compiler has set aside for it
+  local_addr_t work;           // memory that the compiler has set aside for it
+  local_addr_t work_step = 0;  // between tensors there; 0: they lie one behind the other
 };
 void carry_out(const LocalRun& run);
 
@@ -33,6 +35,8 @@ void concatenation(const LocalRun& run);
 void reshape(const LayerRun& run);
 void nothing(const LayerRun& run);  // of shapes, which the rules compute
 void transpose(const LayerRun& run);
+// Dimension i of the result is dimension axes[i] of what is given.
+void transpose(system_addr_t to, const Tensor& from, const std::vector<std::size_t>& axes);
 void strided_slice(const LayerRun& run);
 void padding(const LayerRun& run);
 void tile(const LayerRun& run);

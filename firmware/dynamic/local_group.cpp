@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "firmware/dynamic/layers.hpp"
@@ -164,7 +165,11 @@ class LocalGroup {
         return;
       }
       case TransferType::kLoadConstant: {
-        load(local(at, {moved.type, moved.constant}, true), transfer.address() + tensors_.constants_moved);
+        LocalTensor to = local(at, {moved.type, moved.constant}, true);
+        // The bytes of a channel, of which weights are a part, are a row.
+        constexpr std::uint32_t kInChannels = 2;
+        if ((transfer.word(5) >> 8 & 0xff) == kInChannels) std::swap(to.extents.h, to.extents.w);
+        load(to, transfer.address() + tensors_.constants_moved);
         return;
       }
       default: {

@@ -40,14 +40,78 @@ void reshape(const LayerRun& run) {
 
 void nothing(const LayerRun& /*run*/) {}
 
+// Rows become columns, `batches` times: columns are spread over the NPUs, and local memory has strides. False: there is
+// no room for it, or no way to spread them evenly.
+static bool turn(system_addr_t to, const Tensor& from, int batches, int rows, int columns) {
+  constexpr local_addr_t kFrom = 0, kTo = 0x20000;
+  const data_type_t type = device_type(from.shape.type);
+  const int npus = tpu_npu_num();
+  int in_npu = std::max(1, (columns + npus - 1) / npus);
+  while (columns % in_npu != 0) ++in_npu;
+  if (std::int64_t{batches} * rows * in_npu * tpu_data_type_size(type) > kTo || rows > 65535) return false;
+  const dim4 loaded{batches * rows, columns / in_npu, in_npu, 1};
+  dim4 compact{};
+  tpu_compact_stride(&compact, 0, &loaded);
+  tpu_gdma_cpy_S2L(kFrom, from.address, &loaded, &compact, nullptr, type);
+  const dim4 turned{batches, columns / in_npu, in_npu, rows};
+  dim4 result{};
+  tpu_compact_stride(&result, 0, &turned);
+  const dim4 steps{rows * in_npu, in_npu, 1, in_npu};
+  tpu_bdc_cpy(kTo, kFrom, &turned, &result, &steps, type);
+  tpu_gdma_cpy_L2S(to, kTo, &turned, nullptr, &result, type);
+  return true;
+}
+
+void transpose(system_addr_t to, const Tensor& from, const std::vector<std::size_t>& axes) {
+  const Extents& extents = from.shape.extents;
+  const auto product = [&](std::size_t begin, std::size_t end) {
+    std::int64_t count = 1;
+    for (std::size_t i = begin; i < end; ++i) count *= extents[i];
+    return static_cast<int>(count);
+  };
+  const std::size_t rank = axes.size();
+  std::size_t same = 0;
+  while (same < rank && axes[same] == same) ++same;
+  // Two blocks of dimensions change places.
+  const std::size_t middle = same < rank ? axes[same] : rank;
+  bool two = middle < rank && elements_of(extents) > 0;
+  for (std::size_t i = same; two && i < rank; ++i) two = axes[i] == same + (i - same + middle - same) % (rank - same);
+  if (two && turn(to, from, product(0, same), product(same, middle), product(middle, rank))) return;
+  // Element after element of what is given, each to its place.
+  Extents result;
+  for (const std::size_t axis : axes) result.push_back(extents[axis]);
+  const auto steps = packed_strides(result);
+  std::vector<std::int64_t> places(rank);
+  for (std::size_t i = 0; i < rank; ++i) places[axes[i]] = steps[i];
+  copy_region({to, places}, {from.address, packed_strides(extents)}, extents, from.shape.type, axes.back() != rank - 1);
+}
+
 void transpose(const LayerRun& run) {
+  std::vector<std::size_t> axes;
+  for (std::size_t i = 0; i < run.inputs[0].shape.extents.size(); ++i)
+    axes.push_back(static_cast<std::size_t>(run.layer.word(2 + i)));
+  transpose(run.outputs[0].address, run.inputs[0], axes);
+}
+
+// A slice with steps in rows alone: the rows are loaded with all that lies between.
+static bool sliced_in_rows(const LayerRun& run, std::int64_t begin, const std::vector<bmodel::SliceRange>& ranges) {
+  constexpr local_addr_t kFrom = 0, kTo = 0x20000;
   const Tensor& from = run.inputs[0];
-  const Tensor& to = run.outputs[0];
-  const auto strides = packed_strides(from.shape.extents);
-  std::vector<std::int64_t> order;
-  for (std::size_t i = 0; i < strides.size(); ++i)
-    order.push_back(strides[static_cast<std::size_t>(run.layer.word(2 + i))]);
-  copy_region({to.address, packed_strides(to.shape.extents)}, {from.address, order}, to.shape.extents, from.shape.type);
+  const Extents& given = from.shape.extents;
+  const bmodel::SliceRange& row = ranges.back();
+  const bool others = std::all_of(ranges.begin(), ranges.end() - 1, [](const auto& range) { return range.step == 1; });
+  if (row.step == 1 || !others || given.size() > 4 || row.begin + row.count * row.step > given.back()) return false;
+  const dim4 result = to_dim4(run.outputs[0].shape.extents);
+  const data_type_t type = device_type(from.shape.type);
+  const LocalTensor loaded{kFrom, type, {result.n, result.c, result.h, static_cast<int>(row.count * row.step)}, false};
+  if (elements_of(run.outputs[0].shape.extents) == 0 || bytes_of(loaded) > kTo) return false;
+  const dim4 strides = packed_strides(to_dim4(given));
+  tpu_gdma_cpy_S2L(kFrom, behind(from, begin), &loaded.extents, nullptr, &strides, type);
+  dim4 steps = strides_of(loaded);
+  steps.w = static_cast<int>(row.step);
+  tpu_bdc_cpy(kTo, kFrom, &result, nullptr, &steps, type);
+  tpu_gdma_cpy_L2S(run.outputs[0].address, kTo, &result, nullptr, nullptr, type);
+  return true;
 }
 
 void strided_slice(const LayerRun& run) {
@@ -61,9 +125,9 @@ void strided_slice(const LayerRun& run) {
     begin += (*ranges)[i].begin * strides[i];
     strides[i] *= (*ranges)[i].step;
   }
-  const std::int64_t bytes = tpu_data_type_size(device_type(from.shape.type));
-  copy_region({to.address, packed_strides(to.shape.extents)},
-              {from.address + static_cast<system_addr_t>(begin * bytes), strides}, to.shape.extents, from.shape.type);
+  if (sliced_in_rows(run, begin, *ranges)) return;
+  copy_region({to.address, packed_strides(to.shape.extents)}, {behind(from, begin), strides}, to.shape.extents,
+              from.shape.type, false);
 }
 
 // Each row is sorted into the buffers that the compiler set aside, and what was found is copied to the results.
@@ -121,7 +185,12 @@ void concatenation(const LocalRun& run) {
           return tensor.address + static_cast<local_addr_t>((n * all.n + channel / npus * all.c) * bytes) +
                  static_cast<local_addr_t>(channel % npus) * npu_bytes;
         };
-        tpu_bdc_cpy_cross_npu(place(to, strides, last), place(from, from_strides, c), &some, to.type);
+        const local_addr_t there = place(to, strides, last);
+        const local_addr_t here = place(from, from_strides, c);
+        if (last % npus == c % npus)
+          tpu_bdc_cpy(there, here, &some, nullptr, nullptr, to.type);
+        else
+          tpu_bdc_cpy_cross_npu(there, here, &some, to.type);
         c += count;
       }
     }
@@ -138,11 +207,26 @@ void padding(const LayerRun& run) {
   const float value = run.layer.number(kValue);
   const scalar_t filling = type == DT_INT8 ? whole(static_cast<int>(value)) : constant(value, type);
   const dim4 all = to_dim4(to.shape.extents);
-  tpu_gdma_set_C_system(to.address, filling, &all, nullptr, type);
+  const dim4 given = to_dim4(from.shape.extents);
+  const bool planes = all.n == given.n && all.c == given.c;
+  if (!planes) tpu_gdma_set_C_system(to.address, filling, &all, nullptr, type);
   std::int64_t begin = 0;
   for (std::size_t i = 0; i < strides.size(); ++i) begin += run.layer.word(2 * i) * strides[i];
   copy_region({behind(to, begin), strides}, {from.address, packed_strides(from.shape.extents)}, from.shape.extents,
-              from.shape.type);
+              from.shape.type, false);
+  if (!planes) return;
+  // What a plane lacks: on the left and on the right of its rows, above and below them.
+  const int top = run.layer.word(4), bottom = run.layer.word(5), left = run.layer.word(6), right = run.layer.word(7);
+  const dim4 steps = packed_strides(all);
+  const auto fill = [&](int h, int w, int height, int width) {
+    const dim4 border{all.n, all.c, height, width};
+    if (height > 0 && width > 0)
+      tpu_gdma_set_C_system(behind(to, std::int64_t{h} * all.w + w), filling, &border, &steps, type);
+  };
+  fill(top, 0, given.h, left);
+  fill(top, all.w - right, given.h, right);
+  fill(0, 0, top, all.w);
+  fill(all.h - bottom, 0, bottom, all.w);
 }
 
 // Calls `each` with every place of a grid.

@@ -130,9 +130,10 @@ void convolution(const LocalRun& run) {
   if (relu) clip(to.address, to.extents, layer, to.type);
 }
 
-// f32 in device memory: a group and a row of n at a time.
+// f32 in device memory: a group and a row of n at a time. Two places take turns: a result is stored while the next one
+// is computed.
 void convolution(const LayerRun& run) {
-  constexpr local_addr_t kWeights = 0, kBiasAt = 0x3000, kFrom = 0x4000, kTo = 0x20000;
+  constexpr local_addr_t kWeights = 0, kBank = 0x4000;
   const ListedLayer& layer = run.layer;
   const Window window(layer);
   const int groups = layer.word(ConvolutionWords::kGroups);
@@ -143,33 +144,46 @@ void convolution(const LayerRun& run) {
   const dim4 to = to_dim4(run.outputs[0].shape.extents);
   const int taps = window.kernel.h * window.kernel.w;
   const dim4 weights{1, out, in * taps, 1};
+  const dim4 biases{1, out, 1, 1};
   const dim4 input{1, in, from.h, from.w};
   const dim4 output{1, out, to.h, to.w};
   const LocalTensor held{0, DT_FP32, weights, true};
-  if (bytes_of(held) > kBiasAt || bytes_of({0, DT_FP32, input, false}) > kTo - kFrom ||
-      bytes_of({0, DT_FP32, output, false}) > static_cast<local_addr_t>(tpu_local_mem_size_per_npu()) - kTo)
-    fail("convolution (0): an input of this size");
+  const dim4 compact = strides_of(held);
+  const auto banks = [](local_addr_t bytes) { return (bytes + kBank - 1) / kBank * kBank; };
+  const local_addr_t bias_at = bytes_of(held);
+  const local_addr_t from_at = banks(bias_at + bytes_of({0, DT_FP32, biases, true}));
+  const local_addr_t from_size = banks(bytes_of({0, DT_FP32, input, false}));
+  const local_addr_t to_size = banks(bytes_of({0, DT_FP32, output, false}));
+  const auto room = static_cast<local_addr_t>(tpu_local_mem_size_per_npu());
+  if (from_at + from_size + to_size > room) fail("convolution (0): an input of this size");
+  const local_addr_t places = from_at + 2 * (from_size + to_size) <= room ? 2 : 1;
+  const local_addr_t to_at = from_at + places * from_size;
   constexpr std::int64_t kBytes = 4;
   const auto at = [](const Tensor& tensor, std::int64_t element) {
     return tensor.address + static_cast<system_addr_t>(element * kBytes);
   };
+  local_addr_t turn = 0;
   for (int group = 0; group < groups; ++group) {
-    const dim4 compact = strides_of(held);
     tpu_gdma_cpy_S2L(kWeights, at(run.inputs[1], std::int64_t{group} * out * in * taps), &weights, &compact, nullptr,
                      DT_FP32);
-    const dim4 biases{1, out, 1, 1};
-    if (bias) tpu_gdma_compact_S2L(kBiasAt, at(run.inputs[2], std::int64_t{group} * out), &biases, DT_FP32);
-    for (int n = 0; n < from.n; ++n) {
-      tpu_gdma_cpy_S2L(kFrom, at(run.inputs[0], (std::int64_t{n} * groups + group) * in * from.h * from.w), &input,
+    if (bias) tpu_gdma_compact_S2L(bias_at, at(run.inputs[2], std::int64_t{group} * out), &biases, DT_FP32);
+    const auto store = [&](int n, local_addr_t result) {
+      tpu_gdma_cpy_L2S(at(run.outputs[0], (std::int64_t{n} * groups + group) * out * to.h * to.w), result, &output,
                        nullptr, nullptr, DT_FP32);
-      tpu_bdc_fp_conv2d(kTo, kFrom, kWeights, kBiasAt, &input, nullptr, out, &window.kernel, &window.pads,
+    };
+    for (int n = 0; n < from.n; ++n, turn = (turn + 1) % places) {
+      const local_addr_t place = from_at + turn * from_size;
+      const local_addr_t result = to_at + turn * to_size;
+      tpu_gdma_cpy_S2L(place, at(run.inputs[0], (std::int64_t{n} * groups + group) * in * from.h * from.w), &input,
+                       nullptr, nullptr, DT_FP32);
+      tpu_bdc_fp_conv2d(result, place, kWeights, bias_at, &input, nullptr, out, &window.kernel, &window.pads,
                         &window.stride, &window.dilation, DT_FP32, DT_FP32, bias, false);
+      if (places == 2 && n > 0) store(n - 1, to_at + (1 - turn) * to_size);
       if (layer.word(ConvolutionWords::kRelu) != 0) {
-        tpu_bdc_max_C(kTo, kTo, whole(0), &output, nullptr, nullptr, DT_FP32);
-        clip(kTo, output, layer, DT_FP32);
+        tpu_bdc_max_C(result, result, whole(0), &output, nullptr, nullptr, DT_FP32);
+        clip(result, output, layer, DT_FP32);
       }
-      tpu_gdma_cpy_L2S(at(run.outputs[0], (std::int64_t{n} * groups + group) * out * to.h * to.w), kTo, &output,
-                       nullptr, nullptr, DT_FP32);
+      if (places == 1 || n + 1 == from.n) store(n, result);
     }
   }
 }
@@ -250,90 +264,135 @@ void deconvolution(const LocalRun& run) {
 
 namespace {
 
-constexpr local_addr_t kLeft = 0, kRight = 0x10000, kAddend = 0x1c000, kProduct = 0x20000;
-
 struct Product {
   int rows = 0, depth = 0, columns = 0;
   data_type_t type = DT_FP32;
   system_addr_t left = 0, right = 0, bias = 0, to = 0;
   bool has_bias = false;
 
-  // f32: columns of a channel lie one behind the other.
+  static constexpr local_addr_t kLeft = 0, kRight = 0x10000, kTo = 0x20000;  // of f32
+  static constexpr local_addr_t kTurn = 0x8000;                              // to the second places of operands
+
+  // Columns of f32 in a channel: whole vectors. Of the result as many as all its rows have room for.
+  static int width(int count) {
+    const int vector = tpu_eu_num(DT_FP32);
+    const int least = (count + tpu_npu_num() - 1) / tpu_npu_num();
+    return std::max(vector, (least + vector - 1) / vector * vector);
+  }
+  int right_width() const {
+    constexpr int kMostInRows = 1024;
+    int widest = width(columns);
+    if (columns <= widest) return columns;
+    while (2 * widest <= columns && 2 * widest * rows <= kMostInRows) widest *= 2;
+    return widest;
+  }
+  static local_addr_t behind_left(local_addr_t left_at, int rows, int depth, int left_width) {
+    return left_at + bytes_of({0, DT_FP32, {rows, (depth + left_width - 1) / left_width, 1, left_width}, false});
+  }
+
   void of_float32() const {
-    const auto width = [](int count) {
-      const int least = (count + tpu_npu_num() - 1) / tpu_npu_num();
-      return std::max(tpu_eu_num(DT_FP32),
-                      (least + tpu_eu_num(DT_FP32) - 1) / tpu_eu_num(DT_FP32) * tpu_eu_num(DT_FP32));
-    };
-    const int left_width = width(depth);
-    const int right_width = width(columns);
     constexpr int kMostInRow = 96;
     if (rows == 1 && depth > kMostInRow) return of_halves();
+    const int left_width = width(depth);
+    const int in_channel = right_width();
+    const local_addr_t addend = behind_left(kLeft, rows, depth, left_width);
     tpu_gdma_matrix_S2L(kLeft, left, rows, depth, left_width, depth, DT_FP32);
-    tpu_gdma_matrix_S2L(kRight, right, depth, columns, right_width, columns, DT_FP32);
-    if (has_bias) tpu_gdma_matrix_S2L(kAddend, bias, 1, columns, right_width, columns, DT_FP32);
-    tpu_bdc_fp32_mm(kProduct, kLeft, kRight, kAddend, rows, depth, columns, left_width, right_width, has_bias, false);
-    tpu_gdma_matrix_L2S(to, kProduct, rows, columns, right_width, columns, DT_FP32);
+    tpu_gdma_matrix_S2L(kRight, right, depth, columns, in_channel, columns, DT_FP32);
+    if (has_bias) tpu_gdma_matrix_S2L(addend, bias, 1, columns, in_channel, columns, DT_FP32);
+    tpu_bdc_fp32_mm(kTo, kLeft, kRight, addend, rows, depth, columns, left_width, in_channel, has_bias, false);
+    tpu_gdma_matrix_L2S(to, kTo, rows, columns, in_channel, columns, DT_FP32);
   }
 
   // A single row, as recorded: the sums of its halves, one after the other.
   void of_halves() const {
     constexpr std::int64_t kBytes = 4;
-    const int width = tpu_eu_num(DT_FP32);
+    const int in_channel = tpu_eu_num(DT_FP32);
     const int half = depth / 2;
-    if (has_bias) tpu_gdma_matrix_S2L(kAddend, bias, 1, columns, columns, columns, DT_FP32);
+    const local_addr_t addend = behind_left(kLeft + kTurn, 1, half, in_channel);
     for (int i = 0; i < 2; ++i) {
       const std::int64_t begin = std::int64_t{i} * half;
-      tpu_gdma_matrix_S2L(kLeft, left + static_cast<system_addr_t>(begin * kBytes), 1, half, width, depth, DT_FP32);
-      tpu_gdma_matrix_S2L(kRight, right + static_cast<system_addr_t>(begin * columns * kBytes), half, columns, columns,
-                          columns, DT_FP32);
-      tpu_bdc_fp32_mm(kProduct, kLeft, kRight, kAddend, 1, half, columns, width, columns, has_bias && i == 1, i == 1);
+      const auto turn = static_cast<local_addr_t>(i) * kTurn;
+      tpu_gdma_matrix_S2L(kLeft + turn, left + static_cast<system_addr_t>(begin * kBytes), 1, half, in_channel, depth,
+                          DT_FP32);
+      tpu_gdma_matrix_S2L(kRight + turn, right + static_cast<system_addr_t>(begin * columns * kBytes), half, columns,
+                          columns, columns, DT_FP32);
     }
-    tpu_gdma_matrix_L2S(to, kProduct, 1, columns, columns, columns, DT_FP32);
+    if (has_bias) tpu_gdma_matrix_S2L(addend, bias, 1, columns, columns, columns, DT_FP32);
+    for (int i = 0; i < 2; ++i) {
+      const auto turn = static_cast<local_addr_t>(i) * kTurn;
+      tpu_bdc_fp32_mm(kTo, kLeft + turn, kRight + turn, addend, 1, half, columns, in_channel, columns,
+                      has_bias && i == 1, i == 1);
+    }
+    tpu_gdma_matrix_L2S(to, kTo, 1, columns, columns, columns, DT_FP32);
+  }
+};
+
+// Products of narrow types, as many of a batch at a time as there is room for.
+struct NarrowProducts {
+  Product one;  // addresses are those of the first
+  int batches = 1;
+  data_type_t right_type = DT_FP16, result = DT_FP16;
+  int multiplier = 0, shift = 0;  // of bytes
+
+  void run() const {
+    const local_addr_t room = static_cast<local_addr_t>(tpu_local_mem_size_per_npu());
+    const local_addr_t wide = size_of(1, one.rows, one.columns, is_byte(one.type) ? DT_INT32 : result);
+    int most = batches;
+    while (most > 1 && place_of_results(most) + size_of(most, one.rows, one.columns, result) + wide > room) --most;
+    for (int done = 0; done < batches; done += most) some(done, std::min(most, batches - done));
   }
 
-  dim4 left_shape() const { return {1, rows, 1, depth}; }
-  dim4 right_shape() const { return {1, depth, 1, columns}; }
-  dim4 plane() const { return {1, rows, columns, 1}; }
-
-  void load(data_type_t right_type) const {
-    const dim4 one = left_shape();
-    const dim4 other = right_shape();
-    tpu_gdma_cpy_S2L(kLeft, left, &one, nullptr, nullptr, type);
-    tpu_gdma_cpy_S2L(kRight, right, &other, nullptr, nullptr, right_type);
+ private:
+  static local_addr_t size_of(int n, int rows, int columns, data_type_t type) {
+    return bytes_of({0, type, {n, rows, 1, columns}, false});
   }
-  void add_bias(data_type_t bias_type) const {
+  data_type_t bias_type() const { return is_byte(one.type) ? DT_INT32 : one.type; }
+  local_addr_t place_of_right(int n) const { return size_of(n, one.rows, one.depth, one.type); }
+  local_addr_t place_of_bias(int n) const { return place_of_right(n) + size_of(n, one.depth, one.columns, right_type); }
+  local_addr_t place_of_results(int n) const {
+    constexpr local_addr_t kBank = 0x4000;
+    const local_addr_t end = place_of_bias(n) + (one.has_bias ? size_of(1, 1, one.columns, bias_type()) : 0);
+    return (end + kBank - 1) / kBank * kBank;
+  }
+  static system_addr_t behind(system_addr_t first, std::int64_t elements, data_type_t type) {
+    return first + static_cast<system_addr_t>(elements * tpu_data_type_size(type));
+  }
+
+  void some(int first, int n) const {
+    const int rows = one.rows, depth = one.depth, columns = one.columns;
+    const bool bytes = is_byte(one.type);
+    const local_addr_t right_at = place_of_right(n), bias_at = place_of_bias(n), to_at = place_of_results(n);
+    const dim4 left_shape{n, rows, 1, depth}, right_shape{n, depth, 1, columns}, shape{n, rows, 1, columns};
+    tpu_gdma_cpy_S2L(0, behind(one.left, std::int64_t{first} * rows * depth, one.type), &left_shape, nullptr, nullptr,
+                     one.type);
+    tpu_gdma_cpy_S2L(right_at, behind(one.right, std::int64_t{first} * depth * columns, right_type), &right_shape,
+                     nullptr, nullptr, right_type);
     const dim4 line{1, tpu_npu_num(), 1, columns};
-    const dim4 all = plane();
+    if (one.has_bias) tpu_gdma_channel_bcast_S2L(bias_at, one.bias, &line, nullptr, nullptr, bias_type());
+    const dim4 plane{1, rows, columns, 1};
     const dim4 along{0, 0, 1, 1};
-    tpu_gdma_channel_bcast_S2L(kAddend, bias, &line, nullptr, nullptr, bias_type);
-    if (bias_type == DT_INT32) {
-      tpu_bdc_int_add(kProduct, kProduct, kAddend, &all, nullptr, nullptr, &along, DT_INT32, DT_INT32, DT_INT32, 0,
-                      RM_HALF_AWAY_FROM_ZERO, true);
-    } else {
-      tpu_bdc_fp_add(kProduct, kProduct, kAddend, &all, nullptr, nullptr, &along, bias_type);
+    for (int i = 0; i < n; ++i) {
+      const auto batch = static_cast<local_addr_t>(i);
+      const local_addr_t left = batch * size_of(1, rows, depth, one.type);
+      const local_addr_t right = right_at + batch * size_of(1, depth, columns, right_type);
+      const local_addr_t to = to_at + batch * size_of(1, rows, columns, result);
+      if (bytes)
+        tpu_bdc_int8_zp_mm(to, left, right, whole(0), rows, depth, columns, one.type, right_type, false);
+      else
+        tpu_bdc_fp_mm(to, left, right, rows, depth, columns, one.type, one.type, false);
+      if (one.has_bias && bytes) {
+        tpu_bdc_int_add(to, to, bias_at, &plane, nullptr, nullptr, &along, DT_INT32, DT_INT32, DT_INT32, 0,
+                        RM_HALF_AWAY_FROM_ZERO, true);
+      } else if (one.has_bias) {
+        tpu_bdc_fp_add(to, to, bias_at, &plane, nullptr, nullptr, &along, one.type);
+      }
+      if (bytes) {
+        tpu_bdc_int_requant(to, to, &plane, multiplier, static_cast<char>(shift), whole(0), result, DT_INT32,
+                            RM_HALF_AWAY_FROM_ZERO);
+      }
     }
-  }
-  void store(data_type_t result) const {
-    const dim4 shape{1, rows, 1, columns};
-    tpu_gdma_cpy_L2S(to, kProduct, &shape, nullptr, nullptr, result);
-  }
-
-  void of_float16() const {
-    load(type);
-    tpu_bdc_fp_mm(kProduct, kLeft, kRight, rows, depth, columns, type, type, false);
-    if (has_bias) add_bias(type);
-    store(type);
-  }
-
-  void of_bytes(data_type_t result, int multiplier, int shift) const {
-    load(DT_INT8);
-    tpu_bdc_int8_zp_mm(kProduct, kLeft, kRight, whole(0), rows, depth, columns, type, DT_INT8, false);
-    if (has_bias) add_bias(DT_INT32);
-    const dim4 all = plane();
-    tpu_bdc_int_requant(kProduct, kProduct, &all, multiplier, static_cast<char>(shift), whole(0), result, DT_INT32,
-                        RM_HALF_AWAY_FROM_ZERO);
-    store(result);
+    tpu_gdma_cpy_L2S(behind(one.to, std::int64_t{first} * rows * columns, result), to_at, &shape, nullptr, nullptr,
+                     result);
   }
 };
 
@@ -352,9 +411,14 @@ void fully_connected(const LayerRun& run) {
   product.has_bias = run.layer.word(kHasBias) != 0;
   if (product.has_bias) product.bias = run.inputs[2].address;
   if (product.type == DT_FP32) return product.of_float32();
-  if (!is_byte(product.type)) return product.of_float16();
-  product.of_bytes(device_type(run.layer.outputs[0].type.value_or(2)), run.layer.word(kMultiplier),
-                   run.layer.word(kShift));
+  if (!is_byte(product.type)) return NarrowProducts{product, 1, product.type, product.type}.run();
+  NarrowProducts{product,
+                 1,
+                 DT_INT8,
+                 device_type(run.layer.outputs[0].type.value_or(2)),
+                 run.layer.word(kMultiplier),
+                 run.layer.word(kShift)}
+      .run();
 }
 
 void batched_product(const LayerRun& run) {
@@ -368,21 +432,24 @@ void batched_product(const LayerRun& run) {
   product.columns = static_cast<int>(right.back());
   product.has_bias = run.inputs.size() > 2;
   if (product.has_bias) product.bias = run.inputs[2].address;
-  const std::int64_t bytes = tpu_data_type_size(product.type);
   const std::int64_t batches = elements_of(left) / std::max(1, product.rows * product.depth);
+  product.left = run.inputs[0].address;
+  product.right = run.inputs[1].address;
+  product.to = run.outputs[0].address;
+  if (product.type != DT_FP32) {
+    const data_type_t narrow = is_byte(product.type) ? DT_INT8 : product.type;
+    return NarrowProducts{product, static_cast<int>(batches),   narrow,
+                          narrow,  run.layer.word(kMultiplier), run.layer.word(kShift)}
+        .run();
+  }
   for (std::int64_t batch = 0; batch < batches; ++batch) {
-    const auto at = [&](const Tensor& tensor, int rows, int columns) {
-      return tensor.address + static_cast<system_addr_t>(batch * rows * columns * bytes);
+    product.of_float32();
+    const auto next = [](system_addr_t& at, int rows, int columns) {
+      at += static_cast<system_addr_t>(std::int64_t{rows} * columns * tpu_data_type_size(DT_FP32));
     };
-    product.left = at(run.inputs[0], product.rows, product.depth);
-    product.right = at(run.inputs[1], product.depth, product.columns);
-    product.to = at(run.outputs[0], product.rows, product.columns);
-    if (product.type == DT_FP32)
-      product.of_float32();
-    else if (is_byte(product.type))
-      product.of_bytes(DT_INT8, run.layer.word(kMultiplier), run.layer.word(kShift));
-    else
-      product.of_float16();
+    next(product.left, product.rows, product.depth);
+    next(product.right, product.depth, product.columns);
+    next(product.to, product.rows, product.columns);
   }
 }
 

@@ -139,19 +139,20 @@ void softmax(const LocalRun& run) {
   const int wide_row = split ? whole_vectors(all.w, DT_FP32) : all.w;
   const LocalTensor one{0, type, {1, all.c, all.h, row}, false};
   const LocalTensor plain{0, type, extents, false};
-  const LocalTensor best{0, DT_FP32, {1, all.c, all.h, 1}, false};
-  // The compiler's work memory is as large as the recorded steps need; these lie behind each other in it.
+  const LocalTensor maxima{0, type, {1, all.c, all.h, 1}, false};
+  // The compiler's work memory is as large as the recorded steps need; these lie behind each other in it. What is
+  // widened for the sums takes the place of what the exponentials need no more.
   local_addr_t next = run.work;
   const auto take = [&next](local_addr_t bytes) { return std::exchange(next, next + bytes); };
   const local_addr_t padded = split && all.h > 1 ? take(bytes_of(one)) : 0;
-  const local_addr_t at_best = take(bytes_of(best));
+  const local_addr_t at_best = take(bytes_of(maxima));
   const local_addr_t coefficients = take(64);
-  const local_addr_t work = take(bytes_of(plain));
-  const local_addr_t second = take(bytes_of(plain));
+  const local_addr_t work = take(bytes_of(one));
+  const local_addr_t second = take(bytes_of(one));
+  const local_addr_t wide = at_best + 2 * bytes_of(one);
   const dim4 strides = strides_of(one);
   const dim4 plain_strides = strides_of(plain);
   const dim4 wide_strides = strides_of({0, DT_FP32, {1, all.c, all.h, split ? wide_row : all.w}, false});
-  const LocalTensor maxima{0, type, {1, all.c, all.h, 1}, false};
   for (int n = 0; n < all.n; ++n) {
     const auto behind = static_cast<local_addr_t>(n) * bytes_of(plain);
     const local_addr_t given = run.inputs[0].address + behind;
@@ -173,13 +174,12 @@ void softmax(const LocalRun& run) {
     tpu_bdc_fp_sub(to, from, at_best, &extents, nullptr, split ? &strides : nullptr, &over_row, type);
     tpu_bdc_load_fp_exp_coeff(coefficients, type);
     tpu_bdc_fp_exp(to, to, work, second, coefficients, &extents, type);
-    tpu_bdc_cast(work, to, &extents, &wide_strides, nullptr, DT_FP32, type, RM_HALF_TO_EVEN);
+    tpu_bdc_cast(wide, to, &extents, &wide_strides, nullptr, DT_FP32, type, RM_HALF_TO_EVEN);
     if (split) {
-      fill(work, extents, wide_row, DT_FP32, whole(0));
-      const LocalTensor wide_all{0, DT_FP32, {1, all.c, all.h, wide_row}, false};
-      by_vectors(sum_of, at_best, work + bytes_of(wide_all), work, extents, wide_row, DT_FP32);
+      fill(wide, extents, wide_row, DT_FP32, whole(0));
+      by_vectors(sum_of, at_best, work, wide, extents, wide_row, DT_FP32);
     } else {
-      sum(at_best, work, extents, {1, all.w}, DT_FP32);
+      sum(at_best, wide, extents, {1, all.w}, DT_FP32);
     }
     const dim4 single{1, all.c, all.h, 1};
     tpu_bdc_fp_tunable_C_div(at_best, at_best, constant(1, DT_FP32), &single, nullptr, nullptr, DT_FP32, 3);
@@ -223,7 +223,8 @@ static void softmax_of_bytes(const LayerRun& run) {
 void softmax(const LayerRun& run) {
   if (is_byte(device_type(run.inputs[0].shape.type))) return softmax_of_bytes(run);
   constexpr local_addr_t kFrom = 0, kTo = 0x8000, kBest = 0x10000, kPart = 0x14000, kShifted = 0x18000,
-                         kExponent = 0x1c000, kWork = 0x20000, kCoefficients = 0x28000, kWide = 0x30000;
+                         kExponent = 0x1c000, kWork = 0x20000, kSecond = 0x24000, kCoefficients = 0x28000,
+                         kWide = 0x30000;
   const Tensor& from = run.inputs[0];
   const data_type_t type = device_type(from.shape.type);
   const auto width = static_cast<int>(from.shape.extents.back());
@@ -242,7 +243,7 @@ void softmax(const LayerRun& run) {
     const LocalTensor best{kBest, type, {1, extents.c, 1, 1}, false};
     const dim4 over_row = spread(best, extents);
     tpu_bdc_fp_sub(kShifted, kFrom, kBest, &extents, nullptr, nullptr, &over_row, type);
-    tpu_bdc_fp_exp(kExponent, kShifted, kWork, kTo, kCoefficients, &extents, type);
+    tpu_bdc_fp_exp(kExponent, kShifted, kWork, kSecond, kCoefficients, &extents, type);
     const local_addr_t wide = type == DT_FP32 ? kExponent : kWide;
     const int wide_row = whole_vectors(width, DT_FP32);
     if (type != DT_FP32) tpu_bdc_cast(wide, kExponent, &extents, nullptr, nullptr, DT_FP32, type, RM_HALF_TO_EVEN);
@@ -294,67 +295,120 @@ void layer_norm(const LocalRun& run) {
   tpu_bdc_fp_mul(to.address, to.address, deviation, &shape, nullptr, nullptr, &over_row, type);
   const std::int32_t affine = run.layer.word(2);
   std::size_t next = 1;
-  const auto apply = [&](auto function) {
+  const auto apply = [&](auto function, local_addr_t result, local_addr_t given) {
     const LocalTensor& values = run.inputs[next++];
     const LocalTensor along{values.address, type, {1, 1, shape.h, 1}, true};
     const dim4 all{1, tpu_npu_num(), shape.h, 1};
     tpu_bdc_npu_bcast(along.address, along.address, &all, type);
     const dim4 strides{0, 0, 1, 1};
-    function(to.address, to.address, along.address, &shape, nullptr, nullptr, &strides, type);
+    function(result, given, along.address, &shape, nullptr, nullptr, &strides, type);
   };
-  if ((affine & 1) != 0) apply(tpu_bdc_fp_mul);
-  if ((affine & 2) != 0) apply(tpu_bdc_fp_add);
+  // What is scaled and moved is between them in work memory.
+  const local_addr_t between = affine == 3 ? first : to.address;
+  if ((affine & 1) != 0) apply(tpu_bdc_fp_mul, between, to.address);
+  if ((affine & 2) != 0) apply(tpu_bdc_fp_add, to.address, between);
 }
 
-// Along one axis: what is in front of it lies along c, what is behind it along w.
-void reduction(const LayerRun& run) {
-  constexpr local_addr_t kFrom = 0, kTo = 0x20000, kWide = 0x30000;
-  constexpr std::int32_t kMean = 0, kMaximum = 2;
-  const Tensor& from = run.inputs[0];
-  const Tensor& to = run.outputs[0];
-  const data_type_t type = device_type(from.shape.type);
-  const std::int64_t bytes = tpu_data_type_size(type);
-  const auto axis = static_cast<std::size_t>(run.layer.word(0));
-  const std::int32_t method = run.layer.word(9);
-  const Extents& extents = from.shape.extents;
-  const auto length = static_cast<int>(extents[axis]);
-  const std::int64_t outer = elements_of(Extents(extents.begin(), extents.begin() + static_cast<std::ptrdiff_t>(axis)));
-  const std::int64_t inner = elements_of(extents) / std::max<std::int64_t>(1, outer * length);
-  if (method == kMaximum) {
-    // Any order gives the same.
-    constexpr std::int64_t kMostColumns = 64;
-    for (std::int64_t row = 0; row < outer; row += tpu_npu_num()) {
-      for (std::int64_t column = 0; column < inner; column += kMostColumns) {
-        const dim4 shape{1, static_cast<int>(std::min<std::int64_t>(tpu_npu_num(), outer - row)), length,
-                         static_cast<int>(std::min(kMostColumns, inner - column))};
-        const dim4 result{1, shape.c, 1, shape.w};
-        const dim4 strides{0, static_cast<int>(length * inner), static_cast<int>(inner), 1};
-        const dim4 result_strides{0, static_cast<int>(inner), static_cast<int>(inner), 1};
-        tpu_gdma_cpy_S2L(kFrom, from.address + static_cast<system_addr_t>((row * length * inner + column) * bytes),
-                         &shape, nullptr, &strides, type);
-        maximum(kTo, kFrom, shape, {length, 1}, type);
-        tpu_gdma_cpy_L2S(to.address + static_cast<system_addr_t>((row * inner + column) * bytes), kTo, &result,
-                         &result_strides, nullptr, type);
-      }
-    }
-    return;
-  }
-  for (std::int64_t row = 0; row < outer; row += tpu_npu_num()) {
-    const dim4 shape{1, static_cast<int>(std::min<std::int64_t>(tpu_npu_num(), outer - row)), 1, length};
-    const dim4 single{1, shape.c, 1, 1};
-    tpu_gdma_cpy_S2L(kFrom, from.address + static_cast<system_addr_t>(row * length * bytes), &shape, nullptr, nullptr,
-                     type);
-    if (method == kMean) {
-      sum(kTo, kFrom, shape, {1, length}, type, 1.0F / static_cast<float>(length));
+namespace {
+
+// Rows of planes whose height or width is reduced.
+struct PlaneReduction {
+  const LayerRun& run;
+  data_type_t type;
+  std::int32_t method;
+
+  static constexpr std::int32_t kMean = 0, kMaximum = 2;
+
+  void carry_out(system_addr_t to, system_addr_t from, const dim4& shape, bool of_width, const dim4* strides = nullptr,
+                 const dim4* result_strides = nullptr) const {
+    constexpr local_addr_t kFrom = 0, kWide = 0x10000;
+    const local_addr_t in_npu = bytes_of({0, type, shape, false});
+    const local_addr_t result = in_npu <= 0x8000 ? 0x8000 : 0x20000;
+    const dim2 kernel{of_width ? 1 : shape.h, of_width ? shape.w : 1};
+    const dim4 single{1, shape.c, of_width ? shape.h : 1, of_width ? 1 : shape.w};
+    tpu_gdma_cpy_S2L(kFrom, from, &shape, nullptr, strides, type);
+    if (method == kMaximum) {
+      maximum(result, kFrom, shape, kernel, type);
+    } else if (method == kMean) {
+      sum(result, kFrom, shape, kernel, type, 1.0F / static_cast<float>(kernel.h * kernel.w));
     } else {
       tpu_bdc_fp_mul(kFrom, kFrom, kFrom, &shape, nullptr, nullptr, nullptr, type);
-      sum(kTo, kFrom, shape, {1, length}, type);
-      tpu_bdc_cast(kWide, kTo, &single, nullptr, nullptr, DT_FP32, type, RM_HALF_TO_EVEN);
+      sum(kFrom, kFrom, shape, kernel, type);
+      tpu_bdc_cast(kWide, kFrom, &single, nullptr, nullptr, DT_FP32, type, RM_HALF_TO_EVEN);
       tpu_bdc_fp32_sqrt(kFrom, kWide, &single);
-      tpu_bdc_cast(kTo, kFrom, &single, nullptr, nullptr, type, DT_FP32, RM_HALF_TO_EVEN);
+      tpu_bdc_cast(result, kFrom, &single, nullptr, nullptr, type, DT_FP32, RM_HALF_TO_EVEN);
     }
-    tpu_gdma_cpy_L2S(to.address + static_cast<system_addr_t>(row * bytes), kTo, &single, nullptr, nullptr, type);
+    tpu_gdma_cpy_L2S(to, result, &single, result_strides, nullptr, type);
   }
+
+  // `planes` of them one behind the other, as many at a time as there are NPUs.
+  void of_planes(system_addr_t to, system_addr_t from, std::int64_t planes, int h, int w, bool of_width) const {
+    const std::int64_t bytes = tpu_data_type_size(type);
+    const std::int64_t result = of_width ? h : w;
+    for (std::int64_t done = 0; done < planes; done += tpu_npu_num()) {
+      const dim4 shape{1, static_cast<int>(std::min<std::int64_t>(tpu_npu_num(), planes - done)), h, w};
+      carry_out(to + static_cast<system_addr_t>(done * result * bytes),
+                from + static_cast<system_addr_t>(done * h * w * bytes), shape, of_width);
+    }
+  }
+
+  // Heights of a plane that is too large for an NPU: some columns at a time.
+  void of_columns(system_addr_t to, system_addr_t from, std::int64_t planes, int h, int w) const {
+    constexpr int kMostColumns = 64;
+    const std::int64_t bytes = tpu_data_type_size(type);
+    const dim4 strides{0, h * w, w, 1};
+    const dim4 result_strides{0, w, w, 1};
+    for (std::int64_t plane = 0; plane < planes; plane += tpu_npu_num()) {
+      for (int column = 0; column < w; column += kMostColumns) {
+        const dim4 shape{1, static_cast<int>(std::min<std::int64_t>(tpu_npu_num(), planes - plane)), h,
+                         std::min(kMostColumns, w - column)};
+        carry_out(to + static_cast<system_addr_t>((plane * w + column) * bytes),
+                  from + static_cast<system_addr_t>((plane * h * w + column) * bytes), shape, false, &strides,
+                  &result_strides);
+      }
+    }
+  }
+};
+
+}  // namespace
+
+// Along the last axis or the one before it: planes. Along another one it is first made the last.
+void reduction(const LayerRun& run) {
+  constexpr std::int64_t kRoom = 0x10000;  // for a plane in an NPU
+  const Tensor& from = run.inputs[0];
+  const Tensor& to = run.outputs[0];
+  const PlaneReduction planes{run, device_type(from.shape.type), run.layer.word(9)};
+  const auto axis = static_cast<std::size_t>(run.layer.word(0));
+  const Extents& extents = from.shape.extents;
+  const std::size_t rank = extents.size();
+  const std::int64_t bytes = tpu_data_type_size(planes.type);
+  const std::int64_t count = elements_of(extents);
+  if (count == 0) return;
+  const std::int64_t length = extents[axis];
+  const std::int64_t height = rank > 1 ? extents[rank - 2] : 1;
+  const bool fits = height * extents[rank - 1] * bytes <= kRoom;
+  if (axis + 2 == rank) {
+    const auto h = static_cast<int>(length);
+    const auto w = static_cast<int>(extents[rank - 1]);
+    const std::int64_t all = count / (length * w);
+    if (fits) return planes.of_planes(to.address, from.address, all, h, w, false);
+    return planes.of_columns(to.address, from.address, all, h, w);
+  }
+  system_addr_t given = from.address;
+  if (axis + 1 != rank) {
+    std::vector<std::size_t> axes;
+    for (std::size_t i = 0; i < rank; ++i) {
+      if (i != axis) axes.push_back(i);
+    }
+    axes.push_back(axis);
+    given = run.layer.address(14) + run.context_moved;
+    transpose(given, from, axes);
+  }
+  // Rows of a plane as they follow each other in what is read now.
+  const std::int64_t rows = axis + 1 == rank ? height : extents[rank - 1];
+  const std::int64_t together = rank > 2 && rows * length * bytes <= kRoom ? rows : 1;
+  planes.of_planes(to.address, given, count / (together * length), static_cast<int>(together), static_cast<int>(length),
+                   true);
 }
 
 // The largest of what counts down from the row's length, where an element is the largest of its row.

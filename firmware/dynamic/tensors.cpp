@@ -102,7 +102,7 @@ variable_t as_operand(scalar_t value) {
 
 rounding_mode_t rounding_of(std::int32_t number) { return number == 0 ? RM_HALF_AWAY_FROM_ZERO : RM_HALF_UP; }
 
-void copy_region(Region to, Region from, Extents extents, std::uint32_t type) {
+void copy_region(Region to, Region from, Extents extents, std::uint32_t type, bool join) {
   if (elements_of(extents) == 0) return;
   // Dimensions that a command has and the tensors have not step over the whole of them.
   const auto whole = [](const Region& region) {
@@ -110,7 +110,8 @@ void copy_region(Region to, Region from, Extents extents, std::uint32_t type) {
   };
   const std::int64_t to_whole = whole(to);
   const std::int64_t from_whole = whole(from);
-  for (std::size_t i = extents.size(); i-- > 0;) {
+  join = join || extents.size() > 4;
+  for (std::size_t i = extents.size(); join && i-- > 0;) {
     const bool joins = i + 1 < extents.size() && to.strides[i] == to.strides[i + 1] * extents[i + 1] &&
                        from.strides[i] == from.strides[i + 1] * extents[i + 1] && extents[i] * extents[i + 1] <= 65535;
     const bool single = extents[i] == 1 && extents.size() > 1;

@@ -62,9 +62,9 @@ struct Region {
   std::vector<std::int64_t> strides;
 };
 
-// Copies element by element. Dimensions that lie one behind the other on both sides are one; four of them are a
-// command, and those in front of them a loop.
-void copy_region(Region to, Region from, Extents extents, std::uint32_t type);
+// Copies element by element. Dimensions that lie one behind the other on both sides are one, those of four dimensions
+// only where `join` says so; four of them are a command, and those in front of them a loop.
+void copy_region(Region to, Region from, Extents extents, std::uint32_t type, bool join = true);
 void copy_all(system_addr_t to, system_addr_t from, std::int64_t count, std::uint32_t type);
 
 }  // namespace softtpu::dynamic

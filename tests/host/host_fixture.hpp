@@ -1,5 +1,6 @@
 // A program's view of libbmlib: a handle on device 0 (or the one that a fixture names), and the lines that the library
-// logs. Each test runs in its own process, so that environment variables set before the first request hold for it alone.
+// logs. Each test runs in its own process, so that environment variables set before the first request hold for it
+// alone.
 #pragma once
 
 #include <gmock/gmock.h>

@@ -29,7 +29,8 @@ def launch(build, networks, network, number):
     """In a process of its own, whose environment names the trace."""
     ctypes.CDLL(build / "lib/libbmlib.so.0", mode=ctypes.RTLD_GLOBAL)
     bmlib, bmrt = ctypes.CDLL(build / "lib/libbmlib.so.0"), ctypes.CDLL(build / "lib/libbmrt.so")
-    run = json.loads((networks / f"{network}.json").read_text())["runs"][number]
+    run = json.loads((networks / f"{network}.json").read_text())["runs"]
+    run = next(one for place, one in enumerate(run) if one.get("run", place) == number)
     file = next(file for file in (networks / f"{network}.bmodel", networks / f"{network.rpartition('.')[0]}.bmodel") if file.exists())
     handle = ctypes.c_void_p()
     assert bmlib.bm_dev_request(ctypes.byref(handle), 0) == 0
@@ -46,7 +47,7 @@ def launch(build, networks, network, number):
     pointers = [(ctypes.c_void_p * len(some))(*map(ctypes.addressof, some)) for some in (inputs, outputs)]
     shapes = (Shape * len(inputs))(*(Shape(len(one["shape"]), (ctypes.c_int * 8)(*one["shape"])) for one in run["inputs"]))
     made = (Shape * len(outputs))()
-    assert bmrt.bmrt_launch_data(runtime, run["net"].encode(), pointers[0], shapes, len(inputs), pointers[1], made, len(outputs), True)
+    assert bmrt.bmrt_launch_data(runtime, run.get("net", network.rpartition("_")[0]).encode(), pointers[0], shapes, len(inputs), pointers[1], made, len(outputs), True)
     assert b"".join(one.raw for one in outputs) == (networks / f"{network}.run{number}.output.bin").read_bytes(), "other bytes"
 
 
@@ -98,13 +99,16 @@ def plain(operand):
     return f"{place} {shape}{spread or ''} {kind} {strides}{rest}"
 
 
+def plain_calls(calls):
+    return [(one.partition(" ")[0], *map(plain, one.partition(" ")[2].split("; "))) for one in calls]
+
+
 def count_all(build, folder):
     equal, places, others, bad = [], [], [], []
     for file in sorted((folder / "operations").glob("*.txt")):
         network, number = re.fullmatch(r"(.*)\.run(\d+)", file.stem).groups()
         try:
-            lists = [[(one.partition(" ")[0], *map(plain, one.partition(" ")[2].split("; "))) for one in calls]
-                     for calls in (ours(build, folder / "models", network, int(number)), recorded(file))]
+            lists = [plain_calls(calls) for calls in (ours(build, folder / "models", network, int(number)), recorded(file))]
         except subprocess.CalledProcessError:
             bad.append(file.stem)
             continue
@@ -134,7 +138,7 @@ def main():
     assert len(files) >= 2
     for file in files:
         network, number = re.fullmatch(r"(.*)\.run(\d+)\.calls", file.stem).groups()
-        mine, theirs = ours(options.build, NETWORKS, network, int(number)), recorded(file)
+        mine, theirs = (plain_calls(calls) for calls in (ours(options.build, NETWORKS, network, int(number)), recorded(file)))
         for place, (one, other) in enumerate(zip(mine, theirs)):
             assert one == other, f"{file.name}, call {place + 1}:\n{one}\nrecorded:\n{other}"
         assert len(mine) == len(theirs), f"{file.name}: {len(mine)} calls, not {len(theirs)}"
