@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 
 #include "host/bmrt/launch.hpp"
+#include "runtime/base/log.hpp"
 #include "runtime/base/text.hpp"
 #include "softtpu/networks.h"
 
@@ -46,6 +48,30 @@ void print_tensor(const char* kind, const std::string& name, bm_data_type_t type
                   const bm_shape_t& shape) {
   fmt::print("  {} {}: {} {}, scale {}, zero point {}\n", kind, name, type_text(type), to_text(shape), scale,
              zero_point);
+}
+
+// Variables that ask the vendor's library for files whose layout is not published: a program's user looks for them.
+struct NotHeeded {
+  const char* name;
+  const char* instead;
+};
+constexpr NotHeeded kNotHeeded[] = {
+    {"BMRT_SAVE_IO_TENSORS", "\"softtpu bmodel run --output FILE --dump-layers DIR\" writes tensors"},
+    {"BMRUNTIME_ENABLE_PROFILE", "SOFTTPU_TIMELINE=FILE writes the estimated time of every command"},
+};
+
+// Once in a process.
+void warn_of_environment() {
+  static const bool done = [] {
+    for (const NotHeeded& variable : kNotHeeded) {
+      const char* const value = std::getenv(variable.name);
+      if (value == nullptr || *value == '\0' || std::string_view(value) == "0") continue;
+      log_warning(
+          fmt::format("{} writes no files here, their layout is not published; {}.", variable.name, variable.instead));
+    }
+    return true;
+  }();
+  static_cast<void>(done);
 }
 
 bool check_cores(const char* function, bm_handle_t handle, const int* cores, int count) {
@@ -212,6 +238,7 @@ void* bmrt_create_ex(bm_handle_t* bm_handles, int num_handles) try {
     refuse(__func__, fmt::format("handle {} is not valid", i));
     return nullptr;
   }
+  warn_of_environment();
   return publish(std::make_shared<Runtime>(std::vector<bm_handle_t>(bm_handles, bm_handles + num_handles)));
 } catch (...) {
   return softtpu::caught(__func__);

@@ -198,8 +198,11 @@ def main():
         for name in ("libbmrt.so", "libbmrt.so.1.0", "libbmlib.so", "libbmlib.so.0", "libcmodel_bm1684x.so", "libcmodel.so"):
             check((tree / "lib" / name).exists(), name)
         # The tools find libraries by LD_LIBRARY_PATH.
-        environment = {**os.environ, "LD_LIBRARY_PATH": str(tree / "lib")}
-        subprocess.run([sys.executable, __file__, "--build", options.build, "--sdk", tree], check=True, env=environment, timeout=100)
+        environment = {**os.environ, "LD_LIBRARY_PATH": str(tree / "lib"), "BMRT_SAVE_IO_TENSORS": "1", "BMRUNTIME_ENABLE_PROFILE": "0"}
+        done = subprocess.run([sys.executable, __file__, "--build", options.build, "--sdk", tree], check=True, env=environment, timeout=100,
+                              stderr=subprocess.PIPE, text=True)
+        warned = [line for line in done.stderr.splitlines() if "writes no files here" in line]
+        check(len(warned) == 1 and "BMRT_SAVE_IO_TENSORS" in warned[0], f"what is said of variables that have no effect: {done.stderr}")
     print("debugger and model runner: right")
 
 
