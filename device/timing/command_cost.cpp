@@ -168,8 +168,9 @@ CommandCost CostModel::cost(Op op, const Command& command) const {
   CommandCost cost = engine_cost(op, command);
   double known = 0;
   for (const double us : cost.by_basis) known += us;
-  // What a model does not tell apart rests on the parameters that it was made with.
-  cost.by_basis[static_cast<std::size_t>(Basis::kGuess)] += cost.engine_us() - known;
+  // What a model does not tell apart rests on the parameters that it was made with; less is rounding.
+  const double rest = cost.engine_us() - known;
+  if (rest > 1e-9 * known) cost.by_basis[static_cast<std::size_t>(Basis::kGuess)] += rest;
   if (info(op).engine != Engine::kBdc) {
     add_bytes(chip_, command, cost);
     return cost;

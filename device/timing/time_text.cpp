@@ -106,7 +106,7 @@ std::string basis_text(const ByBasis& by_basis) {
   const double all = std::accumulate(by_basis.begin(), by_basis.end(), 0.0);
   std::string text;
   for (std::size_t i = 0; i < kBases; ++i) {
-    if (by_basis[i] <= 0 || all <= 0) continue;
+    if (by_basis[i] <= 0 || by_basis[i] < .005 * all) continue;
     text += fmt::format("{}{:.0f} % {}", text.empty() ? "" : ", ", 100 * by_basis[i] / all, kWords[i]);
   }
   return text.empty() ? "nothing" : text;
