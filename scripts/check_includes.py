@@ -74,6 +74,7 @@ RULES = {
     "host/client": ["runtime", "host/include"],
     "host/bmlib": ["runtime", "host/include", "host/client"],
     "host/bmrt": ["runtime", "host/include", "host/client", "host/bmlib/network_launch.hpp"],
+    "host/bmcv": ["runtime", "host/include", "host/client", "host/bmlib/network_launch.hpp"],
     "host": ["runtime", "host/include", "host/client", "host/bmrt"],
     "runtime/remote": ["runtime"],
     "samples": [],
