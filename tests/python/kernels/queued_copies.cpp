@@ -1,6 +1,6 @@
-// Each function that moves or fills device memory, three times behind a launch that nobody has waited for: how often
-// the result is not that of the order in which they were called. Arguments: the module, and what to run: "device" (what
-// the chip does in its queue) or "host" (copies from and to the program's memory).
+// Each function that moves or fills device memory, three times behind a launch that the program has not waited for: how
+// often the result is not that of the order in which they were called. Arguments: the module, and what to run: "device"
+// (what the chip does in its queue) or "host" (copies from and to the program's memory).
 #include <bmcv_api_ext.h>
 #include <bmlib_internal.h>
 
