@@ -1,6 +1,5 @@
 #include "device/checks/constraint_check.hpp"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <unwind.h>
 
@@ -10,6 +9,7 @@
 #include "device/checks/describe.hpp"
 #include "device/footprint/operand_use.hpp"
 #include "device/isa/message_engine.hpp"
+#include "runtime/base/image_range.hpp"
 #include "runtime/base/text.hpp"
 #include "runtime/report/rules.hpp"
 
@@ -62,16 +62,11 @@ class StackWalk {
   }
 
  private:
-  static const void* object_of(const void* address) {
-    Dl_info place{};
-    return dladdr(address, &place) != 0 ? place.dli_fbase : nullptr;
-  }
-
   static _Unwind_Reason_Code visit(_Unwind_Context* context, void* self) {
     auto& walk = *static_cast<StackWalk*>(self);
     const auto address = static_cast<std::uintptr_t>(_Unwind_GetIP(context));
     const auto frame = static_cast<std::uint64_t>(_Unwind_GetCFA(context));
-    const bool own = object_of(reinterpret_cast<const void*>(address - 1)) == walk.own_;
+    const bool own = walk.own_.contains(reinterpret_cast<const void*>(address - 1));
     if (own && walk.in_kernel_) {
       walk.ended_ = true;
       return _URC_END_OF_STACK;
@@ -84,7 +79,12 @@ class StackWalk {
     return _URC_NO_REASON;
   }
 
-  const void* own_ = object_of(reinterpret_cast<const void*>(&make_constraint_check));
+  static ImageRange own_image() {
+    static const ImageRange range = image_range_of(reinterpret_cast<const void*>(&make_constraint_check));
+    return range;
+  }
+
+  const ImageRange own_ = own_image();
   std::uint64_t inner_ = 0, outer_ = 0;
   bool in_kernel_ = false, ended_ = false;
 };

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <deque>
+#include <list>
 #include <utility>
 
 #include "device/checks/describe.hpp"
@@ -208,9 +208,9 @@ class OperandTypeCheck final : public Observer {
   std::shared_ptr<AllocationTable> allocations_;
   KnownAllocations known_;
   const Chip* chip_ = nullptr;
-  std::deque<TypedWrite> writes_;
-  CallStack here_;        // the call of the command that is carried out
-  bool follows_ = false;  // the command computes with an operand of another type, or with what follows from one
+  std::list<TypedWrite> writes_;  // elements are large, and most commands erase some
+  CallStack here_;                // the call of the command that is carried out
+  bool follows_ = false;          // the command computes with an operand of another type, or with what follows from one
   bool has_source_ = false;
 };
 

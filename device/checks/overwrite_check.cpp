@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <deque>
+#include <list>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -42,7 +42,7 @@ struct Live {
 
 // Bytes of a living tensor that a command is about to write, and what they are now if that matters.
 struct Threat {
-  std::size_t tensor;  // index into tensors_
+  const Live* tensor;
   LaneSet bytes;
   std::vector<std::uint8_t> values;
 };
@@ -128,15 +128,14 @@ class OverwriteCheck final : public Observer {
     const auto box = box_of(*chip_, use.tensor);
     if (!box) return;
     std::optional<LaneSet> written;
-    for (std::size_t i = 0; i < tensors_.size(); ++i) {
-      Live& tensor = tensors_[i];
+    for (Live& tensor : tensors_) {
       if (!is_taken(tensor, *box)) continue;
       if (!has_few_rows(use.tensor) || !has_few_rows(tensor.by.use.tensor)) {
         forget(tensor);
         continue;
       }
       if (!written) written = bytes_of(use);
-      Threat threat{i, bytes_of(tensor.by.use) & *written, {}};
+      Threat threat{&tensor, bytes_of(tensor.by.use) & *written, {}};
       if (threat.bytes.empty()) continue;
       if (may_agree(tensor, op, use)) {
         for (const LaneRun& run : threat.bytes) {
@@ -152,10 +151,11 @@ class OverwriteCheck final : public Observer {
 
   // Those bytes of the threatened ones that have another value now.
   LaneSet changed(const Threat& threat) const {
-    std::vector<LaneRun> runs;
+    LaneSet changed;
     const std::uint8_t* before = threat.values.data();
+    std::vector<std::uint64_t> lanes;
     for (const LaneRun& run : threat.bytes) {
-      std::vector<std::uint64_t> lanes(run.end - run.begin);
+      lanes.assign(run.end - run.begin, 0);
       for_each_lane(*chip_, SpanSpace::kLocal, run, [&](const Span& span) {
         const std::uint8_t* const now = memories_->local(0) + span.begin;
         const std::uint64_t lane = run_of(*chip_, span).lanes;
@@ -164,11 +164,9 @@ class OverwriteCheck final : public Observer {
         }
         before += lanes.size();
       });
-      for (std::size_t i = 0; i < lanes.size(); ++i) {
-        if (lanes[i] != 0) runs.push_back({run.begin + i, run.begin + i + 1, lanes[i]});
-      }
+      for (std::size_t i = 0; i < lanes.size(); ++i) changed.append({run.begin + i, run.begin + i + 1, lanes[i]});
     }
-    return LaneSet(std::move(runs));
+    return changed;
   }
 
   void write(Op op, const OperandUse& use, std::size_t old) {
@@ -176,15 +174,15 @@ class OverwriteCheck final : public Observer {
     auto box = box_of(*chip_, use.tensor);
     if (!box) return;
     const Written self{op, use, capture_call_stack()};
-    for (std::size_t i = 0; i < std::min(old, tensors_.size()); ++i) {
-      Live& tensor = tensors_[i];
+    for (auto known = tensors_.begin(); old > 0 && known != tensors_.end(); ++known, --old) {
+      Live& tensor = *known;
       if (tensor.box.npus == 0 || !box->meets(tensor.box)) continue;
       if (box->covers(tensor.box)) {
         forget(tensor);
       } else if (tensor.box.covers(*box)) {
         fill(tensor, use);
       } else {
-        take(i, self);
+        take(tensor, self);
       }
     }
     // Where data decides what is written, the rest still belongs to the earlier writer.
@@ -203,10 +201,9 @@ class OverwriteCheck final : public Observer {
     if (tensor.pieces.size() > kMostPieces) forget(tensor);
   }
 
-  void take(std::size_t index, const Written& self) {
-    Live& tensor = tensors_[index];
+  void take(Live& tensor, const Written& self) {
     const auto threat =
-        std::find_if(threats_.begin(), threats_.end(), [&](const Threat& known) { return known.tensor == index; });
+        std::find_if(threats_.begin(), threats_.end(), [&](const Threat& known) { return known.tensor == &tensor; });
     if (threat == threats_.end()) return;  // their bytes lie between each other
     const LaneSet lost = may_agree(tensor, self.op, self.use) ? changed(*threat) : threat->bytes;
     if (lost.empty()) return fill(tensor, self.use);
@@ -260,7 +257,7 @@ class OverwriteCheck final : public Observer {
   std::shared_ptr<Findings> findings_;
   const Memories* memories_ = nullptr;
   const Chip* chip_ = nullptr;
-  std::deque<Live> tensors_;
+  std::list<Live> tensors_;      // elements are large, and most commands erase some
   std::vector<Threat> threats_;  // of the command that is carried out
 };
 

@@ -95,6 +95,10 @@ void follow_marks(const Command& command, const Tensor& operand, const ElementMa
 void pass_marks(const Command& command, const Dim4& operand, const ElementMarks& from, const Dim4& result,
                 ElementMarks& to) {
   const CopyOrder order = order_of(command);
+  if (order == CopyOrder::kNchw && operand == result) {
+    for (std::size_t i = 0; i < from.size(); ++i) to[i] = from[i] != 0 ? from[i] : to[i];
+    return;
+  }
   std::size_t i = 0;
   for (int n = 0; n < result.n; ++n) {
     for (int c = 0; c < result.c; ++c) {

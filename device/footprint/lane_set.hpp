@@ -37,6 +37,16 @@ class LaneSet {
     return outside.empty();
   }
 
+  // Adds a run that begins behind all others.
+  void append(const LaneRun& run) {
+    if (run.lanes == 0) return;
+    if (!runs_.empty() && continues(runs_.back(), run)) {
+      runs_.back().end = run.end;
+    } else {
+      runs_.push_back(run);
+    }
+  }
+
   // The first bytes of the first lane that has some, as a run of that lane alone. The set is not empty.
   LaneRun first_of_lane() const {
     int lane = static_cast<int>(kRunLanes);
@@ -52,19 +62,15 @@ class LaneSet {
   }
 
  private:
-  static void append(std::vector<LaneRun>& runs, const LaneRun& run) {
-    if (run.lanes == 0) return;
-    if (!runs.empty() && runs.back().end == run.begin && runs.back().lanes == run.lanes) {
-      runs.back().end = run.end;
-    } else {
-      runs.push_back(run);
-    }
+  static bool continues(const LaneRun& run, const LaneRun& next) {
+    return run.end == next.begin && run.lanes == next.lanes;
   }
 
   // The lanes of each stretch are what `keep` makes of those of both.
   template <class Keep>
   static LaneSet combine(const LaneSet& a, const LaneSet& b, Keep keep) {
     LaneSet result;
+    result.runs_.reserve(a.runs_.size() + b.runs_.size());
     auto one = a.runs_.begin(), other = b.runs_.begin();
     const auto one_end = a.runs_.end(), other_end = b.runs_.end();
     for (std::uint64_t at = 0, next = 0; one != one_end || other != other_end; at = next) {
@@ -78,7 +84,7 @@ class LaneSet {
         if (other->begin <= at) other_lanes = other->lanes;
         next = std::min(next, other->begin <= at ? other->end : other->begin);
       }
-      append(result.runs_, {at, next, keep(lanes, other_lanes)});
+      result.append({at, next, keep(lanes, other_lanes)});
       if (one != one_end && one->end == next) ++one;
       if (other != other_end && other->end == next) ++other;
     }
@@ -90,24 +96,36 @@ class LaneSet {
       return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
     };
     if (!std::is_sorted(runs_.begin(), runs_.end(), before)) std::sort(runs_.begin(), runs_.end(), before);
-    std::vector<LaneRun> joined;
+    // Within the vector: sets of thousands of runs are made for each command.
+    std::size_t count = 0;
     bool is_apart = true;
-    for (const LaneRun& run : runs_) {
-      if (!joined.empty() && joined.back().begin == run.begin && joined.back().end == run.end) {
-        joined.back().lanes |= run.lanes;
+    for (std::size_t i = 0; i < runs_.size(); ++i) {
+      LaneRun* const last = count > 0 ? &runs_[count - 1] : nullptr;
+      if (last != nullptr && last->begin == runs_[i].begin && last->end == runs_[i].end) {
+        last->lanes |= runs_[i].lanes;
         continue;
       }
-      is_apart = is_apart && (joined.empty() || joined.back().end <= run.begin);
-      joined.push_back(run);
+      is_apart = is_apart && (last == nullptr || last->end <= runs_[i].begin);
+      runs_[count++] = runs_[i];
     }
+    runs_.resize(count);
     if (is_apart) {
-      runs_.clear();
-      for (const LaneRun& run : joined) append(runs_, run);
+      std::size_t kept = 0;
+      for (const LaneRun& run : runs_) {
+        if (run.lanes == 0) continue;
+        if (kept > 0 && continues(runs_[kept - 1], run)) {
+          runs_[kept - 1].end = run.end;
+        } else {
+          runs_[kept++] = run;
+        }
+      }
+      runs_.resize(kept);
       return;
     }
-    const auto middle = joined.begin() + static_cast<std::ptrdiff_t>(joined.size() / 2);
-    *this = LaneSet({joined.begin(), middle});
-    *this += LaneSet({middle, joined.end()});
+    const auto middle = runs_.begin() + static_cast<std::ptrdiff_t>(runs_.size() / 2);
+    LaneSet first({runs_.begin(), middle});
+    first += LaneSet({middle, runs_.end()});
+    *this = std::move(first);
   }
 
   std::vector<LaneRun> runs_;

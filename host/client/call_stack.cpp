@@ -1,11 +1,11 @@
 #include "host/client/call_stack.hpp"
 
-#include <dlfcn.h>
-
+#include <algorithm>
 #include <boost/stacktrace.hpp>
 #include <mutex>
-#include <set>
+#include <vector>
 
+#include "runtime/base/image_range.hpp"
 #include "runtime/report/code_lines.hpp"
 
 namespace softtpu::host {
@@ -13,23 +13,22 @@ namespace {
 
 constexpr std::size_t kMostFrames = 6;
 
-const void* object_of(const void* address) {
-  Dl_info place{};
-  return dladdr(address, &place) != 0 ? place.dli_fbase : nullptr;
-}
-
-struct OwnObjects {
+struct OwnImages {
   std::mutex mutex;
-  std::set<const void*> bases;
+  std::vector<ImageRange> ranges;
+
+  bool contain(const void* place) const {
+    return std::any_of(ranges.begin(), ranges.end(), [&](const ImageRange& range) { return range.contains(place); });
+  }
 };
-OwnObjects& own_objects() {
-  static auto& instance = *new OwnObjects{{}, {object_of(reinterpret_cast<const void*>(&call_stack))}};
+OwnImages& own_images() {
+  static auto& instance = *new OwnImages{{}, {image_range_of(reinterpret_cast<const void*>(&call_stack))}};
   return instance;
 }
-bool is_own(const void* address) {
-  OwnObjects& own = own_objects();
+bool is_own(const void* place) {
+  OwnImages& own = own_images();
   const std::lock_guard lock(own.mutex);
-  return own.bases.contains(object_of(address));
+  return own.contain(place);
 }
 
 // With the whole path: reports show it relative to the sources.
@@ -41,9 +40,11 @@ std::string to_text(const SourceLine& line) {
 }  // namespace
 
 bool leave_out_of_call_stacks(const void* place) {
-  OwnObjects& own = own_objects();
+  OwnImages& own = own_images();
   const std::lock_guard lock(own.mutex);
-  return own.bases.insert(object_of(place)).second;
+  if (own.contain(place)) return false;
+  own.ranges.push_back(image_range_of(place));
+  return true;
 }
 
 std::vector<std::string> call_stack() {
