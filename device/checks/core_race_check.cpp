@@ -8,6 +8,7 @@
 #include <cstring>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <string_view>
 #include <thread>
@@ -18,7 +19,7 @@
 #include "device/core/call_site.hpp"
 #include "device/core/launch_page.hpp"
 #include "device/core/own_messages.hpp"
-#include "device/footprint/spans.hpp"
+#include "device/footprint/runs.hpp"
 #include "device/memory/memories.hpp"
 #include "device/memory/shared_bytes.hpp"
 #include "runtime/base/text.hpp"
@@ -92,7 +93,9 @@ struct Board {
   std::atomic<int> storing{0};
   std::uint32_t serial = 0;  // of the launch
   int ended = 0;             // cores, each once for each group
-  std::uint64_t next = 0;
+  std::uint64_t count = 0;   // of records
+  // Where they are, the oldest first, and behind them what is free: records are large and stay where they are.
+  std::array<std::uint16_t, kMostRecords> places;
   std::array<Record, kMostRecords> records;
   std::array<Clock, kMostCores> known;  // what each core knows
   std::array<Point, kMostMessages> messages;
@@ -209,7 +212,8 @@ class CoreRaceCheck final : public Observer {
   void forget() {
     board_->serial = launch_.page->serial();
     board_->ended = 0;
-    board_->next = 0;
+    board_->count = 0;
+    std::iota(board_->places.begin(), board_->places.end(), std::uint16_t{0});
     board_->known = {};
     for (Point& point : board_->messages) point = {};
     for (auto& both : board_->barriers) both = {};
@@ -294,10 +298,9 @@ class CoreRaceCheck final : public Observer {
 
   Spans spans_of(const Tensor& tensor) const {
     Spans spans;
-    for_each_span(*chip_, tensor, [&](const Span& span) {
-      if (span.space == SpanSpace::kSystem) spans.emplace_back(span.begin, span.end);
-    });
-    std::sort(spans.begin(), spans.end());
+    const TensorRuns& all = runs_of(*chip_, tensor);
+    if (all.space != SpanSpace::kSystem) return spans;
+    for (const LaneRun& run : all.runs) spans.emplace_back(run.begin, run.end);
     return spans;
   }
 
@@ -335,23 +338,27 @@ class CoreRaceCheck final : public Observer {
       const BoardLock lock(*board_);
       own.tick = own_[me()];
       drop_ordered();
-      const std::uint64_t first = board_->next > kMostRecords ? board_->next - kMostRecords : 0;
-      for (std::uint64_t i = first; i < board_->next; ++i) {
-        const Record& other = board_->records[i % kMostRecords];
+      for (std::uint64_t i = 0; i < board_->count; ++i) {
+        const Record& other = board_->records[board_->places[i]];
         if (other.core == own.core || !(other.writes || writes)) continue;
         if (other.end <= own.begin || own.end <= other.begin) continue;
         if (own_[other.core] >= other.tick) continue;  // something orders them
         if (store_the_same(own, other)) continue;
         if (const auto byte = common_byte(spans, spans_of(other.tensor))) found.push_back(race(other, own, *byte));
       }
-      board_->records[board_->next++ % kMostRecords] = own;
+      auto& places = board_->places;
+      if (board_->count == kMostRecords) {
+        std::rotate(places.begin(), places.begin() + 1, places.end());
+        --board_->count;
+      }
+      board_->records[places[board_->count++]] = own;
     }
     for (const Finding& finding : found) findings_->add(finding);
   }
 
   // What every core in the launch knows of can race with nothing any more.
   void drop_ordered() {
-    if (board_->next == 0) return;
+    if (board_->count == 0) return;
     Clock all;
     all.fill(~0U);
     for (int core = 0; core < launch_.workitems; ++core) {
@@ -359,15 +366,12 @@ class CoreRaceCheck final : public Observer {
       for (std::size_t i = 0; i < all.size(); ++i) all[i] = std::min(all[i], known[i]);
     }
     std::uint64_t kept = 0;
-    const std::uint64_t count = std::min<std::uint64_t>(board_->next, kMostRecords);
-    if (board_->next > kMostRecords) return;  // too many: the oldest are written over
-    for (std::uint64_t i = 0; i < count; ++i) {
-      const Record& record = board_->records[i];
-      if (all[record.core] >= record.tick) continue;
-      if (kept != i) board_->records[kept] = record;
-      ++kept;
+    auto& places = board_->places;
+    for (std::uint64_t i = 0; i < board_->count; ++i) {
+      const Record& record = board_->records[places[i]];
+      if (all[record.core] < record.tick) std::swap(places[kept++], places[i]);
     }
-    board_->next = kept;
+    board_->count = kept;
   }
 
   // Where sorted spans of both begin to overlap.

@@ -136,6 +136,8 @@ class InitCheck final : public Observer {
     std::optional<bool> holds_data;  // some of the operand was written
     ElementMarks marks;
     for_each_used_span(*chip_, use, [&](const Span& span) {
+      // Most rows are: their states, a byte each, are not made.
+      if (span.space == SpanSpace::kLocal && shadow_->is_written(run_of(*chip_, span))) return;
       const std::uint8_t* states = shadow_->find(span);
       if (states == nullptr) return;
       const std::uint64_t bytes = span.end - span.begin;

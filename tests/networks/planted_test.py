@@ -108,6 +108,23 @@ class Planted(unittest.TestCase):
                 self.assertEqual(done.returncode, case.get("status", 120), text)
                 self.assertRegex(text, case["found"])
 
+    def test_a_deadlock_names_the_layers_of_all_cores(self):
+        network = "bm1688_2/matmul_two_F32"
+        output = json.loads(softtpu("info", "--json", NETWORKS / f"{network}.bmodel").stdout)["networks"][0]["stages"][0]["outputs"][0]
+        kind = f"<{'x'.join(map(str, output['shape']))}xf32>"
+
+        def layer(core, name, before, after):
+            return {"file-line": 1, "subnet_id": 0, "core_id": core, "opcode": "tpu.MatMul", "tiu_dma_id(before)": before, "tiu_dma_id(after)": after, "operands": [],
+                    "results": [{"name": name, "address": output["address"], "memory_type": kind, "layout": "continuous"}]}
+
+        layers = [layer(core, name, *ids) for core in range(2) for name, ids in (("first", ([0, 0], [4, 5])), (output["name"], ([4, 5], [7, 11])))]
+        with tempfile.TemporaryDirectory() as folder:
+            path, layer_map = plant(network, [json.loads(CASES.read_text())["message dropped"]], folder), pathlib.Path(folder, "map.json")
+            layer_map.write_text(json.dumps(layers))
+            done = softtpu("run", path, "--map", layer_map)
+            self.assertEqual(done.returncode, 1, done.stdout)
+            for core in range(2):
+                self.assertRegex(done.stderr, rf"core {core} [^$]*BDC waits at TIU 2 SYS.wait_msg of first \(tpu.MatMul\) for message 30")
 
     def test_cores_that_reduce_into_one_place_take_turns(self):
         # Each of the eight cores, which have one stream, adds its last result to the first bytes of L2.
