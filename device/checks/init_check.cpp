@@ -105,6 +105,7 @@ class InitCheck final : public Observer {
     for (Tail& tail : tails_) {
       if (!tail.has_reached && tail.costs_time && fault.empty()) tell_unused(std::move(tail.finding));
     }
+    shadow_->end_launch();
     findings_->report();
   }
 

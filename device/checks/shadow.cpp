@@ -76,6 +76,7 @@ void Shadow::for_each_lane_part(const Span& span, F f) const {
 std::uint8_t* Shadow::find(const Span& span) const {
   switch (span.space) {
     case SpanSpace::kLocal: {
+      mark_waiting();
       const Lanes all = lanes();
       for_each_lane_part(span, [&](const LaneRun& run, std::uint64_t begin) {
         std::uint8_t* state = all.states + begin;
@@ -98,6 +99,7 @@ std::uint8_t* Shadow::find(const Span& span) const {
 }
 
 bool Shadow::is_written(const LaneRun& run) const {
+  mark_waiting();
   const Lanes all = lanes();
   const std::uint64_t end = std::min(run.end, all.offsets);
   constexpr std::uint64_t kBlock = 32;  // words, whose number has to be known for vectors
@@ -111,14 +113,26 @@ bool Shadow::is_written(const LaneRun& run) const {
 
 void Shadow::mark_written(const LaneRun& run) {
   const Lanes all = lanes();
-  const std::uint64_t end = std::min(run.end, all.offsets);
-  if (run.begin >= end) return;
-  for (std::uint64_t at = run.begin; at < end; ++at) all.now[at] |= run.lanes;
-  for (std::uint64_t part = run.begin / kPartBytes; part <= (end - 1) / kPartBytes; ++part)
-    all.parts[part] |= kHasWritten;
+  if (all.now == waiting_in_.now && run.begin == waiting_.begin && run.end == waiting_.end) {
+    waiting_.lanes |= run.lanes;
+    return;
+  }
+  mark_waiting();
+  waiting_ = run;
+  waiting_in_ = all;
+}
+
+void Shadow::mark_waiting() const {
+  const auto [begin, last, lanes] = std::exchange(waiting_, {});
+  const Lanes all = waiting_in_;
+  const std::uint64_t end = std::min(last, all.offsets);
+  if (begin >= end) return;
+  for (std::uint64_t at = begin; at < end; ++at) all.now[at] |= lanes;
+  for (std::uint64_t part = begin / kPartBytes; part <= (end - 1) / kPartBytes; ++part) all.parts[part] |= kHasWritten;
 }
 
 void Shadow::mark_bad(const Span& span, std::uint8_t state) {
+  mark_waiting();
   const Lanes all = lanes();
   for_each_lane_part(span, [&](const LaneRun& run, std::uint64_t begin) {
     std::memset(all.states + begin, state, run.end - run.begin);
@@ -173,6 +187,7 @@ void Shadow::begin_launch() {
   LaunchPage* const page = running_launch().page;
   own_launch_ = page == nullptr ? next_number() : static_cast<std::uint8_t>(page->agree(next_number()));
   *launch_.data() = own_launch_;
+  mark_waiting();
   const Lanes all = lanes();
   for (std::uint64_t part = 0; part < part_count(chip_); ++part) {
     const std::uint8_t has = all.parts[part];

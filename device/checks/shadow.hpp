@@ -39,6 +39,8 @@ class Shadow {
 
   // Of local memory of the core that this process is: whether all of a run was written in this launch.
   bool is_written(const LaneRun& run) const;
+  // Runs that lie at the same offsets of further lanes wait and are marked as one: kernels take the address of one lane
+  // after the other, and each such run goes to the lane's end.
   void mark_written(const LaneRun& run);
   // That bytes of one lane are stale or tainted.
   void mark_bad(const Span& span, std::uint8_t state);
@@ -47,6 +49,7 @@ class Shadow {
   // one launch have the same number.
   void begin_launch();
   std::uint8_t launch() const { return own_launch_; }
+  void end_launch() { mark_waiting(); }
 
  private:
   explicit Shadow(const Chip& chip) : chip_(chip) {}
@@ -63,6 +66,7 @@ class Shadow {
 
   std::uint8_t next_number();
   Lanes lanes() const;
+  void mark_waiting() const;
   template <class F>
   void for_each_lane_part(const Span& span, F f) const;
   void forget_bad(const Lanes& lanes, std::uint64_t part);
@@ -71,6 +75,8 @@ class Shadow {
   // lane_bits_, states_, parts_: of one core after the other
   SharedBytes global_, l2_, lane_bits_, states_, parts_, launch_;
   std::uint8_t own_launch_ = kFirstLaunch;  // that runs here
+  mutable LaneRun waiting_;                 // to be marked, in these lanes
+  mutable Lanes waiting_in_ = {};
 };
 
 // The first byte of [begin, begin + bytes) that is not `value`; `bytes` when all are.
