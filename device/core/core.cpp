@@ -160,7 +160,7 @@ void Core::submit(Op op, const ControlCmd& cmd) {
   count_command(op, cmd);
   if (chaining_) chain_.run(memories_);
   // On the chip only this engine waits. Its commands, and with them the section's, wait until the message has come, or
-  // everybody has to wait.
+  // all engines have to wait.
   if (schedule_ == nullptr && state_.id.parallel && waits_in_vain(cmd)) {
     schedule_ = std::make_unique<Schedule>(Schedule::Order::kProgram);
     section_schedule_ = true;

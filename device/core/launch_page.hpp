@@ -80,7 +80,7 @@ class LaunchPage {
   // The core has come to a call: maybe another one is next.
   WaitResult pass_turn(int core);
 
-  // ---- for everybody ----
+  // ---- for all cores ----
 
   // This core's failure is the launch's, unless there is one already. Wakes all who wait.
   void fail(int core);

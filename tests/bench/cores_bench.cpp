@@ -107,33 +107,33 @@ Work meeting(const Cores& cores, double at_most) {
   return work;
 }
 
-Work products() {
-  constexpr int kProducts = 400;
+constexpr int kProducts = 400;
+
+Work products_on(const char* cores, double required) {
   Work work;
   work.group = "cores";
-  work.name = "fp32_mm 128 x 128 x 128 on 2 cores, one thread each";
+  work.name = std::string("fp32_mm 128 x 128 x 128 on ") + cores;
   work.amount = work.limit_amount = kProducts * 2.0 * 128 * 128 * 128 / 1e9;
   work.unit = "GFLOP";
+  work.required = required;
+  return work;
+}
+
+Work products() {
+  Work work = products_on("2 cores, one thread each", 1.8);
   work.run = [] { ManyCores::of(2).launch("bench_products", kProducts, 2); };
   work.limit_name = "the same on one core";
   work.limit = [] { ManyCores::of(2).launch("bench_products", kProducts, 1); };
-  work.required = 1.8;
   return work;
 }
 
 Work crowd() {
-  constexpr int kProducts = 400;
-  Work work;
-  work.group = "cores";
-  work.name = "fp32_mm 128 x 128 x 128 on 8 cores, all threads each";
-  work.amount = work.limit_amount = kProducts * 2.0 * 128 * 128 * 128 / 1e9;
-  work.unit = "GFLOP";
+  Work work = products_on("8 cores, all threads each", 0.95);
   work.run = [] { ManyCores::of(8, "0").launch("bench_products", kProducts, 8); };
   work.limit_name = "one core after the other";
   work.limit = [] {
     for (int i = 0; i < 8; ++i) ManyCores::of(8, "0").launch("bench_products", kProducts / 8, 1);
   };
-  work.required = 0.95;
   return work;
 }
 

@@ -230,7 +230,7 @@ TEST(ServeStart, GoesIntoTheBackgroundWhenReady) {
   fs::remove_all(folder);
 }
 
-// As in $(softtpu serve --daemon): the caller reads until everybody has let go of the pipe.
+// As in $(softtpu serve --daemon): the caller reads until no process has the pipe open for writing.
 TEST(ServeStart, ADaemonLetsGoOfItsCallersOutput) {
   const fs::path folder = fs::temp_directory_path() / ("softtpu-let-go-" + std::to_string(::getpid()));
   fs::create_directory(folder);

@@ -196,7 +196,7 @@ class SignalRun {
         },
         kRecovery);
   }
-  // The watchdog: where everybody waits.
+  // The watchdog: where all programs wait.
   bool fail(const e2e::Program& server, const std::string& what) const {
     fmt::print("seed {}: does not hold: {}\n", seed_, what);
     for (std::size_t i = 0; i < clients_.size(); ++i) {

@@ -120,8 +120,8 @@ int compare_chips() {
   print_row("local memory of an NPU", chips, [&](const Chip& c) { return size_cell(c.local_bytes); });
   print_row("banks", chips, [&](const Chip& c) { return number(c.banks); });
   print_row("bytes of the EUs", chips, [&](const Chip& c) { return number(c.eu_bytes); });
-  print_row("L2", chips, [&](const Chip& c) {
-    return has_l2(c) ? size_cell(c.l2_usable) + (c.l2_per_core ? "/core" : "") : "0, told " + size_cell(c.l2_usable);
+  print_row("L2 (as a query says)", chips, [&](const Chip& c) {
+    return has_l2(c) ? size_cell(c.l2_usable) + (c.l2_per_core ? "/core" : "") : "0 (" + size_cell(c.l2_usable) + ")";
   });
   print_row("global memory", chips, [&](const Chip& c) { return size_cell(c.global_mem.bytes); });
   print_row("DTCM", chips, [&](const Chip& c) { return c.dtcm ? size_cell(c.dtcm->bytes) : std::string("-"); });

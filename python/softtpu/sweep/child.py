@@ -207,7 +207,7 @@ def main():
     function, problem = None, None
     try:
         function = unpack(task.packed)
-    except Exception as error:  # noqa: BLE001: told with each task
+    except Exception as error:  # noqa: BLE001: reported with each task
         problem = f"{type(error).__name__}: {error}: the task's process does not find the function: pip install cloudpickle, or move it into a module"
     while True:
         try:

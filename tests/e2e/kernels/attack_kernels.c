@@ -140,7 +140,7 @@ KERNEL(attack_process) {
   words[3] = ptrace(PTRACE_SEIZE, process, NULL, NULL) == 0 ? 0 : errno;
   words[4] = kill(getppid(), SIGSTOP) == 0 ? 0 : errno;
   kill(getppid(), SIGKILL);
-  if (getppid() == 1) kill(-1, SIGKILL); /* everybody that it can name */
+  if (getppid() == 1) kill(-1, SIGKILL); /* every process that it can name */
 }
 
 /* ---- After the launch ---- */
