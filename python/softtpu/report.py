@@ -147,7 +147,7 @@ class Result:
 def _rests_text(time):
     shares = time.get("rests_on_us") or {}
     total = sum(shares.values())
-    text = ", ".join(f"{100 * us / total:.0f} % {name}" for name, us in shares.items() if us > 0) if total > 0 else "nothing"
+    text = ", ".join(f"{100 * us / total:.0f} % {name}" for name, us in shares.items() if us >= .005 * total) if total > 0 else "nothing"
     error = time.get("error")
     return text + (f"; {error['text']}" if error else "")
 
