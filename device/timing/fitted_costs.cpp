@@ -301,10 +301,7 @@ class FittedCosts final : public CostModel {
       const std::int64_t run = inside ? run_inside(cmd)
                                       : std::min(contiguous_elements(cmd.dst.shape, cmd.dst.stride, cmd.dst.stride),
                                                  contiguous_elements(cmd.src.shape, cmd.src.stride, cmd.src.stride));
-      // What all lanes get is read once, and written to all of them at once.
-      Tensor moved = cmd.dst;
-      if (path == DmaPath::kLoad && cmd.order == CopyOrder::kOneChannel) moved.shape.c = 1;
-      const DmaPieces pieces = at.pieces(moved, run);
+      const DmaPieces pieces = at.pieces(moved_by(at, cmd), run);
       const bool aligned = (path == DmaPath::kStore || begins_lines(cmd.src, run)) &&
                            (path == DmaPath::kLoad || begins_lines(cmd.dst, run));
       add_lines(amounts, term_of(path), static_cast<double>(pieces.pieces), static_cast<double>(pieces.piece_bytes),

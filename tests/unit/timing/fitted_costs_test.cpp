@@ -64,16 +64,18 @@ TEST_P(FittedCosts, ShortRunsWithinDdrMoveWholeLines) {
 
 INSTANTIATE_TEST_SUITE_P(Chips, FittedCosts, ::testing::Values("bm1684x", "bm1688", "bm1684"));
 
-TEST(FitOfBm1684x, BroadcastsToLanesAreReadOnce) {
+TEST(FitOfBm1684x, BroadcastsToLanesAreReadOnceInNetworksAndKernels) {
   const Chip chip = *load_chip("bm1684x");
-  const auto model = *CostModel::make_for_networks(chip, TimingPreset::kFull);
-  const auto us = [&](int lanes) {
+  const auto of_networks = *CostModel::make_for_networks(chip, TimingPreset::kFull);
+  const auto of_kernels = *CostModel::make(chip, TimingPreset::kFull);
+  const auto us = [&](const CostModel& model, int lanes) {
     const Dim4 shape{1, lanes, 224, 224};
     const Tensor image{Space::kSystem, kDdr, {1, 1, 224, 224}, {50176, 0, 224, 1}, Dtype::kInt8, false};
     const Tensor local{Space::kLocal, 0, shape, aligned_stride(chip, 0, shape, Dtype::kInt8), Dtype::kInt8, true};
-    return model->cost(Op::tpu_gdma_channel_bcast_S2L, DmaCopyCmd{CopyOrder::kOneChannel, local, image}).work_us;
+    return model.cost(Op::tpu_gdma_channel_bcast_S2L, DmaCopyCmd{CopyOrder::kOneChannel, local, image}).work_us;
   };
-  EXPECT_EQ(us(9), us(1));
+  EXPECT_EQ(us(*of_networks, 9), us(*of_networks, 1));
+  EXPECT_EQ(us(*of_kernels, 9), us(*of_kernels, 1));
 }
 
 TEST(FitOfBm1684, RunsThatFollowEachOtherMoveTheirBytesOnce) {
