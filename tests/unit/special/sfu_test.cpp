@@ -377,6 +377,8 @@ TEST_F(SfuTest, WrongArgumentsAreRefused) {
   device_.expect_fault([&] { tpu_bdc_table_lookup(0, 4096, 8192, &shape, 0, DT_FP32, DT_UINT8); }, "len (0)");
   device_.expect_fault([] { tpu_bdc_load_fp32_exp_table(32); }, "tpu_bdc_load_fp32_exp_table: ");
   device_.expect_fault([&] { tpu_bdc_load_fp32_exp_table(other_npu - 64); }, "ends at offset");
+  device_.expect_fault([&] { tpu_bdc_load_fp32_exp_table(other_npu); }, "starts on NPU 1, it has to start on NPU 0");
+  device_.expect_fault([&] { tpu_bdc_load_fp32_erf_coeff(other_npu); }, "starts on NPU 1, it has to start on NPU 0");
 }
 
 TEST_F(SfuTest, OneThreadGivesTheSameBitsAsMany) {
