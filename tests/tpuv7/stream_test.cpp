@@ -520,5 +520,26 @@ TEST_F(Rt, ManyThreadsShareAStream) {
   EXPECT_EQ(appended().size(), static_cast<std::size_t>(kThreads * kRounds));
 }
 
+TEST_F(Rt, MemoryIsFilledAndCopiedBetweenDevices) {
+  ASSERT_EQ(tpuRtMemset(memory_, 0x101 * 3, 8), tpuRtSuccess);
+  ASSERT_EQ(tpuRtMemsetAsync(static_cast<char*>(memory_) + 4, 5, 2, stream_), tpuRtSuccess);
+  ASSERT_EQ(tpuRtStreamSynchronize(stream_), tpuRtSuccess);
+  const std::vector<int> filled = words();
+  EXPECT_EQ(std::vector<int>(filled.begin(), filled.begin() + 3), (std::vector<int>{0x03030303, 0x03030505, 0}));
+  ASSERT_EQ(tpuRtSetDevice(1), tpuRtSuccess);
+  void* const other = allocate(16);
+  ASSERT_EQ(tpuRtMemcpyP2P(other, 1, memory_, 0, 8), tpuRtSuccess);
+  int back[2] = {};
+  ASSERT_EQ(tpuRtMemcpyD2S(back, other, 8), tpuRtSuccess);
+  EXPECT_EQ(std::vector<int>(back, back + 2), (std::vector<int>{0x03030303, 0x03030505}));
+  ASSERT_EQ(tpuRtSetDevice(0), tpuRtSuccess);
+  ASSERT_EQ(tpuRtMemcpyP2PAsync(memory_, 0, other, 1, 4, stream_), tpuRtSuccess);
+  ASSERT_EQ(tpuRtMemcpyP2PAsync(static_cast<char*>(memory_) + 8, 0, other, 1, 4, stream_), tpuRtSuccess);
+  ASSERT_EQ(tpuRtStreamSynchronize(stream_), tpuRtSuccess);
+  EXPECT_EQ(words()[2], 0x03030303);
+  EXPECT_NE(tpuRtMemcpyP2P(other, 5, memory_, 0, 8), tpuRtSuccess);
+  EXPECT_ONE_LINE("tpuRtMemcpyP2P", "device 5 is out of range");
+}
+
 }  // namespace
 }  // namespace softtpu::host_test
