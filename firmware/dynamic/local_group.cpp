@@ -94,8 +94,8 @@ class LocalGroup {
   system_addr_t offset_of(std::uint32_t id) const {
     const ShapedTensor& shape = whole_shape_of(id);
     if (!slices_.divide(shape.extents)) return 0;
-    return static_cast<system_addr_t>(elements_of(shape.extents) / slices_.all * first_ *
-                                      tpu_data_type_size(device_type(shape.type)));
+    const std::int64_t before = elements_of(shape.extents) / slices_.all * first_;
+    return static_cast<system_addr_t>(before) * static_cast<system_addr_t>(tpu_data_type_size(device_type(shape.type)));
   }
 
   void find_loads() {
