@@ -477,7 +477,6 @@ class Head {
   }
 
   void of_bytes() const {
-    constexpr int kEntries = 256;
     constexpr local_addr_t kEnd = 4 * kLine;
     const local_addr_t scores = at(0);
     const local_addr_t keys = at(kLine);
@@ -486,7 +485,7 @@ class Head {
     const local_addr_t sums = (at(kEnd) + kBank - 1) / kBank * kBank;
     const local_addr_t total = sums + kLine;
     const local_addr_t table = run_.inputs[4].address;
-    const dim4 entries{1, tpu_npu_num(), 1, kEntries};
+    const dim4 entries{1, tpu_npu_num(), 1, kTableEntries};
     tpu_bdc_npu_bcast(table, table, &entries, DT_FP32);
     const auto project_bytes = [&](local_addr_t to, int which) {
       tpu_bdc_int8_zp_mm(sums, run_.inputs[0].address, weights(which), whole(0), rows_, width_, depth_, DT_INT8,
@@ -502,7 +501,7 @@ class Head {
     // How far a score lies below the largest one that a byte holds: as an unsigned byte, the place in the table.
     tpu_bdc_int_C_sub(scores, scores, whole(127), &scores_, nullptr, nullptr, DT_INT8, DT_INT8, DT_INT8, 0,
                       RM_HALF_AWAY_FROM_ZERO, false);
-    tpu_bdc_table_lookup(sums, scores, table, &scores_, kEntries, DT_FP32, DT_UINT8);
+    tpu_bdc_table_lookup(sums, scores, table, &scores_, kTableEntries, DT_FP32, DT_UINT8);
     fill(sums, DT_FP32, whole(0));
     sum(queries, sums, 1);
     sum(total, queries, tpu_eu_num(DT_FP32));

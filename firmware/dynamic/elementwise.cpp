@@ -186,16 +186,12 @@ void activation(const LocalRun& run) {
   }
 }
 
-namespace {
-constexpr int kEntries = 256;
-}
-
 // The table lies in NPU 0 and is copied to all.
 void table(const LocalRun& run) {
   const LocalTensor& entries = run.inputs[1];
-  const dim4 all{1, tpu_npu_num(), 1, kEntries};
+  const dim4 all{1, tpu_npu_num(), 1, kTableEntries};
   tpu_bdc_npu_bcast(entries.address, entries.address, &all, entries.type);
-  tpu_bdc_table_lookup(run.output.address, run.inputs[0].address, entries.address, &run.output.extents, kEntries,
+  tpu_bdc_table_lookup(run.output.address, run.inputs[0].address, entries.address, &run.output.extents, kTableEntries,
                        run.output.type, DT_UINT8);
 }
 
@@ -205,7 +201,7 @@ void table(const LayerRun& run) {
   const Tensor& from = run.inputs[0];
   const Tensor& to = run.outputs[0];
   const data_type_t type = device_type(to.shape.type);
-  const dim4 all{1, tpu_npu_num(), 1, kEntries};
+  const dim4 all{1, tpu_npu_num(), 1, kTableEntries};
   tpu_gdma_channel_bcast_S2L(kTable, run.inputs[1].address, &all, nullptr, nullptr, type);
   const std::int64_t count = elements_of(from.shape.extents);
   for (std::int64_t done = 0; done < count;) {
@@ -214,7 +210,7 @@ void table(const LayerRun& run) {
     const dim4 shape{1, static_cast<int>(std::min(npus, (count - done) / width)), 1, static_cast<int>(width)};
     const auto at = static_cast<system_addr_t>(done);
     tpu_gdma_cpy_S2L(kFrom, from.address + at, &shape, nullptr, nullptr, DT_UINT8);
-    tpu_bdc_table_lookup(kTo, kFrom, kTable, &shape, kEntries, type, DT_UINT8);
+    tpu_bdc_table_lookup(kTo, kFrom, kTable, &shape, kTableEntries, type, DT_UINT8);
     tpu_gdma_cpy_L2S(to.address + at, kTo, &shape, nullptr, nullptr, type);
     done += std::int64_t{shape.c} * shape.w;
   }

@@ -191,9 +191,8 @@ void softmax(const LocalRun& run) {
 // exp(element - largest) comes from a table; the quotient is rounded half up.
 static void softmax_of_bytes(const LayerRun& run) {
   constexpr local_addr_t kFrom = 0, kBest = 0x40, kExponentials = 0xc0, kTable = 0x100;
-  constexpr int kEntries = 256;
   const auto length = static_cast<int>(elements_of(run.inputs[0].shape.extents));
-  const dim4 line{1, tpu_npu_num(), 1, kEntries};
+  const dim4 line{1, tpu_npu_num(), 1, kTableEntries};
   tpu_gdma_channel_bcast_S2L(kTable, run.inputs[1].address, &line, nullptr, nullptr, DT_FP32);
   const dim4 column{1, 1, length, 1};
   const dim4 packed{0, length, 1, 1};
@@ -206,7 +205,7 @@ static void softmax_of_bytes(const LayerRun& run) {
   // A difference of up to 255: as unsigned bytes, the places in the table.
   tpu_bdc_int_sub(kFrom, kBest, kFrom, &shape, nullptr, &over_row, nullptr, DT_INT8, DT_INT8, DT_INT8, 0,
                   RM_HALF_AWAY_FROM_ZERO, false);
-  tpu_bdc_table_lookup(kExponentials, kFrom, kTable, &shape, kEntries, DT_FP32, DT_UINT8);
+  tpu_bdc_table_lookup(kExponentials, kFrom, kTable, &shape, kTableEntries, DT_FP32, DT_UINT8);
   sum(kBest, kExponentials, shape, kernel, DT_FP32);
   const dim4 each{1, 1, 1, 1};
   tpu_bdc_fp_mul_C(kBest, kBest, constant(run.layer.number(0), DT_FP32), &single, &each, &each, DT_FP32);

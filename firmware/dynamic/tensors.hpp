@@ -47,6 +47,8 @@ dim4 strides_of(const LocalTensor& tensor);
 dim4 spread(const LocalTensor& tensor, const dim4& extents);
 local_addr_t bytes_of(const LocalTensor& tensor);  // in each NPU
 
+inline constexpr int kTableEntries = 256;  // of a table that bytes look up
+
 scalar_t constant(float value, data_type_t type);
 scalar_t whole(int value);
 scalar_t lowest(data_type_t type);  // the least number
