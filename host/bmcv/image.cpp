@@ -187,15 +187,16 @@ bm_status_t bm_image_create(bm_handle_t handle, int img_h, int img_w, bm_image_f
   return softtpu::caught(__func__);
 }
 
-bm_status_t bm_image_destroy(bm_image image) try {
-  BMCV_IMAGE(image);
+bm_status_t bm_image_destroy_value(bm_image image) try {
+  bm_image_private* const own = find_image("bm_image_destroy", image);
+  if (own == nullptr) return BM_ERR_PARAM;
   release(*own);
   const std::lock_guard lock(images_mutex);
   images().erase(own);
   delete own;
   return BM_SUCCESS;
 } catch (...) {
-  return softtpu::caught(__func__);
+  return softtpu::caught("bm_image_destroy");
 }
 
 bm_handle_t bm_image_get_handle(bm_image* image) try {
@@ -301,6 +302,10 @@ bm_status_t bm_image_detach_contiguous_mem(int image_num, bm_image* list) try {
   return BM_SUCCESS;
 } catch (...) {
   return softtpu::caught(__func__);
+}
+// Programs in C, and those that were built before, ask for it by this name.
+__attribute__((visibility("default"))) bm_status_t bm_image_dettach_contiguous_mem(int image_num, bm_image* list) {
+  return bm_image_detach_contiguous_mem(image_num, list);
 }
 
 bool bm_image_is_attached(bm_image image) try {

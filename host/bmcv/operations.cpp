@@ -425,6 +425,19 @@ bm_status_t bmcv_image_copy_to(bm_handle_t, bmcv_copy_to_atrr_t copy_to_attr, bm
   return softtpu::caught(__func__);
 }
 
+bm_status_t bmcv_width_align(bm_handle_t, bm_image input, bm_image output) try {
+  if (input.image_format != output.image_format || input.data_type != output.data_type || input.width != output.width ||
+      input.height != output.height) {
+    return refuse(__func__, fmt::format("the output is {}, the input {}, or their formats or types differ",
+                                        to_text(output), to_text(input)));
+  }
+  Pixels pixels;
+  const bm_status_t status = read_pixels(__func__, input, pixels);
+  return status == BM_SUCCESS ? write_pixels(__func__, output, pixels) : status;
+} catch (...) {
+  return softtpu::caught(__func__);
+}
+
 // Their arguments are not looked at.
 #define BMCV_REFUSED(name)                                                                    \
   bm_status_t name(...) try {                                                                 \

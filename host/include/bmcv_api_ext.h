@@ -157,7 +157,11 @@ typedef struct bmcv_resize_image_s {
 bm_status_t bm_image_create(bm_handle_t handle, int img_h, int img_w, bm_image_format_ext image_format,
                             bm_image_data_format_ext data_type, bm_image* image, int* stride BMCV_DEFAULT(NULL));
 /** Gives back the image, and memory that bm_image_alloc_dev_mem has taken for it. */
+#ifdef __cplusplus
+bm_status_t bm_image_destroy_value(bm_image image) __asm__("bm_image_destroy");
+#else
 bm_status_t bm_image_destroy(bm_image image);
+#endif
 /** The handle that the image was made with; NULL: not an image. */
 bm_handle_t bm_image_get_handle(bm_image* image);
 /** Takes memory for the planes. */
@@ -178,6 +182,10 @@ bm_status_t bm_image_attach_contiguous_mem(int image_num, bm_image* images, bm_d
 bm_status_t bm_image_detach(bm_image image);
 /** Leaves the memory of the caller's. */
 bm_status_t bm_image_detach_contiguous_mem(int image_num, bm_image* images);
+#ifndef __cplusplus
+/** The same, as the library's first version spells it. */
+bm_status_t bm_image_dettach_contiguous_mem(int image_num, bm_image* images);
+#endif
 /** Whether the image has memory. */
 bool bm_image_is_attached(bm_image image);
 /** Number of planes; below 0: not an image. */
@@ -235,13 +243,17 @@ bm_status_t bmcv_image_resize(bm_handle_t handle, int input_num, bmcv_resize_ima
 /** Copies an image into a part of another one of the same format and type. */
 bm_status_t bmcv_image_copy_to(bm_handle_t handle, bmcv_copy_to_atrr_t copy_to_attr, bm_image input, bm_image output);
 
+/** Copies an image into one of the same format, type and size whose rows are as far apart as they like. */
+bm_status_t bmcv_width_align(bm_handle_t handle, bm_image input, bm_image output);
+
 /* ---- What the library has besides: every call is refused, BM_NOT_SUPPORTED ---- */
 
 /* clang-format off */
 #define BMCV_REFUSED_FUNCTIONS(F) \
   F(bmcv_image_absdiff) F(bmcv_image_add_weighted) F(bmcv_image_axpy) F(bmcv_image_bitwise_and) \
   F(bmcv_image_bitwise_or) F(bmcv_image_bitwise_xor) F(bmcv_image_canny) F(bmcv_image_csc_convert_to) \
-  F(bmcv_image_draw_lines) F(bmcv_image_draw_rectangle) F(bmcv_image_fill_rectangle) \
+  F(bmcv_image_draw_lines) F(bmcv_image_draw_point) F(bmcv_image_draw_rectangle) \
+  F(bmcv_image_fill_rectangle) F(bmcv_image_flip) F(bmcv_image_rotate) \
   F(bmcv_image_gaussian_blur) F(bmcv_image_jpeg_dec) F(bmcv_image_jpeg_enc) F(bmcv_image_laplacian) \
   F(bmcv_image_lkpyramid_create_plan) F(bmcv_image_lkpyramid_execute) F(bmcv_image_mosaic) \
   F(bmcv_image_overlay) F(bmcv_image_put_text) F(bmcv_image_pyramid_down) F(bmcv_image_quantify) \
@@ -254,9 +266,9 @@ bm_status_t bmcv_image_copy_to(bm_handle_t handle, bmcv_copy_to_atrr_t copy_to_a
   F(bmcv_close_cpu_process) F(bmcv_cmulp) F(bmcv_cos_similarity) F(bmcv_debug_savedata) F(bmcv_distance) \
   F(bmcv_dct_coeff) F(bmcv_faiss_indexPQ_ADC) F(bmcv_faiss_indexPQ_SDC) F(bmcv_faiss_indexflatIP) \
   F(bmcv_faiss_indexflatL2) F(bmcv_feature_match) F(bmcv_feature_match_normalized) F(bmcv_fft_execute) \
-  F(bmcv_fft_1d_create_plan) F(bmcv_fft_2d_create_plan) F(bmcv_gemm) F(bmcv_gemm_ext) F(bmcv_hamming_distance) \
+  F(bmcv_fft_1d_create_plan) F(bmcv_fft_2d_create_plan) F(bmcv_gemm) F(bmcv_gemm_ext) F(bmcv_hamming_distance) F(bmcv_hm_distance) \
   F(bmcv_hist_balance) F(bmcv_matmul) F(bmcv_matmul_transpose_opt) F(bmcv_min_max) F(bmcv_nms) F(bmcv_nms_ext) \
-  F(bmcv_nms_yolo) F(bmcv_open_cpu_process) F(bmcv_sort) F(bmcv_stft) F(bmcv_istft)
+  F(bmcv_nms_yolo) F(bmcv_nms_yolov3) F(bmcv_open_cpu_process) F(bmcv_sort) F(bmcv_stft) F(bmcv_istft)
 /* clang-format on */
 
 /* Any arguments are accepted, so that programs compile. */
@@ -275,7 +287,17 @@ bm_status_t bm_image_write_to_bmp(bm_image image, const char* filename);
 }
 /* BM1688's form takes a pointer. */
 static inline bm_status_t bm_image_destroy(bm_image* image) {
-  return image != NULL ? bm_image_destroy(*image) : BM_ERR_PARAM;
+  return image != NULL ? bm_image_destroy_value(*image) : BM_ERR_PARAM;
+}
+/* Programs for both versions of the library define these two themselves, as functions: those are preferred to
+ * templates. */
+template <class Image>
+static inline bm_status_t bm_image_destroy(Image image) {
+  return bm_image_destroy_value(image);
+}
+template <class Image>
+static inline bm_status_t bm_image_dettach_contiguous_mem(int image_num, Image* images) {
+  return bm_image_detach_contiguous_mem(image_num, images);
 }
 #endif
 #endif

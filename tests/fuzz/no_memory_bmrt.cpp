@@ -461,14 +461,18 @@ void add_images(std::vector<Row>& rows) {
     fail([&] { return bm_image_free_contiguous_mem(1, &made); });
     bm_image_destroy(made);
   });
-  ROW(bm_image_detach_contiguous_mem, {
-    bm_image made = w.make_image(false);
-    const bm_device_mem_t memory = w.make_memory(kSide * kSide * 3);
-    require(bm_image_attach_contiguous_mem(1, &made, memory) == BM_SUCCESS, "an image can be given memory");
-    fail([&] { return bm_image_detach_contiguous_mem(1, &made); });
-    bm_image_destroy(made);
-    bm_free_device(w.handle, memory);
-  });
+#define DETACH(function)                                                                                     \
+  ROW(function, {                                                                                            \
+    bm_image made = w.make_image(false);                                                                     \
+    const bm_device_mem_t memory = w.make_memory(kSide * kSide * 3);                                         \
+    require(bm_image_attach_contiguous_mem(1, &made, memory) == BM_SUCCESS, "an image can be given memory"); \
+    fail([&] { return function(1, &made); });                                                                \
+    bm_image_destroy(made);                                                                                  \
+    bm_free_device(w.handle, memory);                                                                        \
+  })
+  DETACH(bm_image_detach_contiguous_mem);
+  DETACH(bm_image_dettach_contiguous_mem);
+#undef DETACH
   CALL(bm_image_get_handle, &w.image);
   CALL(bm_image_is_attached, w.image);
   CALL(bm_image_get_plane_num, w.image);
@@ -525,6 +529,7 @@ void add_operations(std::vector<Row>& rows) {
   OPERATION(bmcv_image_convert_to, 1, bmcv_convert_to_attr{2, 0, 2, 0, 2, 0}, &w.image, &made);
   OPERATION(bmcv_image_crop, 1, &rect, w.image, &made);
   OPERATION(bmcv_image_resize, 1, &resize, &w.image, &made);
+  OPERATION(bmcv_width_align, w.image, made);
   OPERATION(bmcv_image_copy_to, bmcv_copy_to_atrr_t{0, 0, 0, 0, 0, 1}, w.image, w.other);
 #undef OPERATION
 #define REFUSED(function) CALL(function, w.handle);

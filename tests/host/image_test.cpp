@@ -7,6 +7,12 @@
 
 #include "bmcv_api_ext.h"
 
+// Programs that are written for both versions of the library have functions of these names.
+static bm_status_t bm_image_destroy(bm_image& image) { return bm_image_destroy(&image); }
+static bm_status_t bm_image_dettach_contiguous_mem(int count, bm_image* images) {
+  return bm_image_detach_contiguous_mem(count, images);
+}
+
 namespace {
 
 using testing::Each;
@@ -154,6 +160,37 @@ TEST_F(Images, RowsWithGapsAndMemoryOfTheProgram) {
   EXPECT_EQ(bm_mem_get_device_size(memory), 8U);
   EXPECT_EQ(bm_image_free_contiguous_mem(2, two), BM_SUCCESS);
   EXPECT_FALSE(bm_image_is_attached(two[0]));
+}
+
+TEST_F(Images, RowsAreMovedApart) {
+  const bm_image packed =
+      upload(3, 2, FORMAT_BGR_PACKED, {{1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14, 15, 16, 17, 18, 19}});
+  int stride = 16;
+  const bm_image apart = make(3, 2, FORMAT_BGR_PACKED, DATA_TYPE_EXT_1N_BYTE, &stride);
+  ASSERT_EQ(bmcv_width_align(handle_, packed, apart), BM_SUCCESS);
+  const bm_image back = make(3, 2, FORMAT_BGR_PACKED);
+  ASSERT_EQ(bmcv_width_align(handle_, apart, back), BM_SUCCESS);
+  EXPECT_EQ(download(back), download(packed));
+  bm_device_mem_t memory{};
+  ASSERT_EQ(bm_image_get_device_mem(apart, &memory), BM_SUCCESS);
+  Bytes second(9);  // the gap before it was never written
+  ASSERT_EQ(bm_memcpy_d2s_partial_offset(handle_, second.data(), memory, 9, 16), BM_SUCCESS);
+  EXPECT_THAT(second, ElementsAre(11, 12, 13, 14, 15, 16, 17, 18, 19));
+  EXPECT_EQ(bmcv_width_align(handle_, packed, make(2, 2, FORMAT_BGR_PACKED)), BM_ERR_PARAM);
+}
+
+// The name that programs for the library's first version use.
+TEST_F(Images, MemoryOfTheProgramIsLeftByBothNames) {
+  bm_image images[] = {make(4, 2, FORMAT_GRAY), make(4, 2, FORMAT_GRAY)};
+  ASSERT_EQ(bm_image_alloc_contiguous_mem(2, images, BMCV_HEAP_ANY), BM_SUCCESS);
+  bm_device_mem_t memory{};
+  ASSERT_EQ(bm_image_get_contiguous_device_mem(2, images, &memory), BM_SUCCESS);
+  EXPECT_EQ(bm_image_dettach_contiguous_mem(2, images), BM_SUCCESS);
+  EXPECT_FALSE(bm_image_is_attached(images[0]));
+  EXPECT_EQ(bm_image_attach_contiguous_mem(2, images, memory), BM_SUCCESS);
+  EXPECT_EQ(bm_image_dettach_contiguous_mem<bm_image>(2, images), BM_SUCCESS) << "without a function of the program's";
+  EXPECT_FALSE(bm_image_is_attached(images[0]));
+  bm_free_device(handle_, memory);
 }
 
 TEST_F(Images, WhatIsRefused) {
