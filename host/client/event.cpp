@@ -85,18 +85,18 @@ Result<void> Event::record(Stream& stream) {
 
 Result<void> Event::make_wait(Stream& stream) {
   if (stream.is_captured()) {
-    return stream.add([self = shared_from_this()]() -> Result<void> {
+    return stream.add(Stream::WaitingStep{[self = shared_from_this()]() -> Result<void> {
       // A mark behind this in the stream waits for this.
       if (const auto mark = self->last(); mark && !self->is_pending_in_own_stream()) mark->wait();
       return {};
-    });
+    }});
   }
   const auto mark = last();
   if (mark == nullptr) return Error{ErrorKind::kUsage, "the event was never recorded."};
-  return stream.add([mark]() -> Result<void> {
+  return stream.add(Stream::WaitingStep{[mark]() -> Result<void> {
     mark->wait();
     return {};
-  });
+  }});
 }
 
 std::shared_ptr<Mark> Event::last() const {

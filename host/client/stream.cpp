@@ -95,6 +95,11 @@ Result<void> Stream::add(LaunchingStep step) {
   return push(std::move(step));
 }
 
+Result<void> Stream::add(WaitingStep step) {
+  const std::lock_guard lock(mutex_);
+  return push(std::move(step));
+}
+
 Result<void> Stream::push(Item item) {
   if (captured_) {
     captured_->push_back(std::move(item));
@@ -102,10 +107,12 @@ Result<void> Stream::push(Item item) {
   }
   if (auto own = device_->check_process(); !own) return own;
   if (auto started = start_thread(); !started) return started;
-  const bool launches = !std::holds_alternative<Step>(item);
+  const bool waits = std::holds_alternative<WaitingStep>(item);
+  const bool launches = !waits && !std::holds_alternative<Step>(item);
   items_.push_back(std::move(item));
   ++items_added_;
-  if (launches) launches_added_ = items_added_;
+  waiting_steps_ += waits ? 1 : 0;
+  if (launches && waiting_steps_ == 0) launches_added_ = items_added_;
   added_.notify_one();
   return {};
 }
@@ -130,6 +137,7 @@ void Stream::work() {
     Item item = std::move(items_.front());
     items_.pop_front();
     busy_ = true;
+    const bool waits = std::holds_alternative<WaitingStep>(item);
     lock.unlock();
     // What leaves a thread ends the program.
     try {
@@ -139,6 +147,7 @@ void Stream::work() {
     }
     lock.lock();
     busy_ = false;
+    waiting_steps_ -= waits ? 1 : 0;
     ++items_done_;
     done_.notify_all();
   }
@@ -148,6 +157,7 @@ void Stream::work() {
 void Stream::carry_out(Item item) {
   const auto* step = std::get_if<Step>(&item);
   if (const auto* launching = std::get_if<LaunchingStep>(&item)) step = &launching->run;
+  if (const auto* waiting = std::get_if<WaitingStep>(&item)) step = &waiting->run;
   if (step != nullptr) {
     wait_for_launches();
     keep((*step)());

@@ -28,8 +28,12 @@ class Stream : public std::enable_shared_from_this<Stream> {
   struct LaunchingStep {
     Step run;
   };
+  // A step that may wait for the program or for another stream: a callback, an event.
+  struct WaitingStep {
+    Step run;
+  };
   // A launch that waits for its turn, or a step.
-  using Item = std::variant<Step, LaunchingStep, msg::Launch>;
+  using Item = std::variant<Step, LaunchingStep, WaitingStep, msg::Launch>;
   // What a stream was given while it was captured, in order. Launches name kernels of the stream's device.
   struct Graph {
     std::shared_ptr<DeviceClient> device;
@@ -51,6 +55,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // Runs on the stream's own thread, when everything before it is done, whatever became of that.
   Result<void> add(Step step);
   Result<void> add(LaunchingStep step);
+  Result<void> add(WaitingStep step);
 
   // Waits for everything so far, and returns the first failure since the last time.
   Result<void> synchronize();
@@ -75,8 +80,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   // Of all streams of the device that this process has.
   static Result<void> synchronize_all(DeviceClient& device);
-  // For all launches that the streams were given so far; from a step, which another stream may wait for, for those only
-  // that the device was given.
+  // For all launches that the streams were given so far, but for those behind a step that may itself wait for the
+  // caller; from a step, for those only that the device was given.
   static void wait_for_all_launches(const DeviceClient& device);
   // Waits until nothing that the streams were given so far waits in this process. Not from a step: that may be what
   // another stream waits for.
@@ -105,7 +110,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::condition_variable added_, done_;
   std::deque<Item> items_;
   std::uint64_t items_added_ = 0, items_done_ = 0;
-  std::uint64_t launches_added_ = 0;  // items up to the last launch among them
+  std::uint64_t launches_added_ = 0;  // items up to the last launch that stood behind no waiting step
+  std::uint64_t waiting_steps_ = 0;   // not done yet
   bool busy_ = false;                 // the thread is at an item
   bool has_thread_ = false;
   std::optional<Error> failure_;

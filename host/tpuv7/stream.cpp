@@ -56,10 +56,10 @@ tpuRtStatus_t tpuRtStreamSynchronize(tpuRtStream_t stream) try {
 tpuRtStatus_t tpuRtStreamAddCallback(tpuRtStream_t stream, pTpuRtStreamCallback callback, void* userData) try {
   SOFTTPU_RT_STREAM(found, stream);
   SOFTTPU_RT_NOT_NULL(callback, tpuRtErrorInvalidValue);
-  return to_status(__func__, found->add([callback, userData]() -> Result<void> {
+  return to_status(__func__, found->add(host::Stream::WaitingStep{[callback, userData]() -> Result<void> {
     callback(userData);
     return {};
-  }));
+  }}));
 } catch (...) {
   return softtpu::caught(__func__);
 }
