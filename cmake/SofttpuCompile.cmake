@@ -41,7 +41,6 @@ endfunction()
 
 # softtpu_precompile(target HEADER...): parses these headers once for the target. A build from nothing takes two thirds of the time.
 # A compiler cache (CMAKE_CXX_COMPILER_LAUNCHER=ccache in the environment asks for one) cannot share such files between checkouts.
-# What fuzzers test has options of its own in each layer, which such a file must share: there tests alone have it.
 if(CMAKE_CXX_COMPILER_LAUNCHER)
   set(SOFTTPU_PRECOMPILE_DEFAULT OFF)
 else()
@@ -52,7 +51,7 @@ set(SOFTTPU_COMMON_HEADERS <algorithm> <array> <bit> <chrono> <cstdint> <cstring
     <span> <string> <string_view> <utility> <variant> <vector> <fmt/format.h>)
 set(SOFTTPU_TEST_HEADERS ${SOFTTPU_COMMON_HEADERS} <gmock/gmock.h> <gtest/gtest.h>)
 function(softtpu_precompile target)
-  if(SOFTTPU_PRECOMPILE AND (SOFTTPU_TEST_CODE OR NOT SOFTTPU_FUZZ))
+  if(SOFTTPU_PRECOMPILE)
     foreach(header ${ARGN})
       string(REPLACE ">" "$<ANGLE-R>" header ${header})
       target_precompile_headers(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${header}>")
@@ -62,7 +61,7 @@ function(softtpu_precompile target)
 endfunction()
 # softtpu_share_precompiled(target OTHER): what was parsed for the other target.
 function(softtpu_share_precompiled target other)
-  if(SOFTTPU_PRECOMPILE AND (SOFTTPU_TEST_CODE OR NOT SOFTTPU_FUZZ))
+  if(SOFTTPU_PRECOMPILE)
     target_precompile_headers(${target} REUSE_FROM ${other})
     softtpu_precompiled_warnings(${target})
   endif()
@@ -107,12 +106,25 @@ function(softtpu_light target)
   endif()
 endfunction()
 
-# softtpu_uninstrumented(target): test code whose own branches guide no fuzzer. Half of the time to compile.
+# softtpu_uninstrumented(target): test code whose own branches guide no fuzzer, and whose own arithmetic is not what is tested; its arrays
+# keep their borders. A third of the time to compile.
 function(softtpu_uninstrumented target)
   if(SOFTTPU_FUZZ)
-    target_compile_options(${target} PRIVATE -O0 -fno-sanitize=fuzzer-no-link)
+    target_compile_options(${target} PRIVATE -O0 -fno-sanitize=fuzzer-no-link,undefined)
   endif()
 endfunction()
+
+# softtpu_unoptimised(target): what no fuzzer spends time in. Half of the time to compile.
+function(softtpu_unoptimised target)
+  if(SOFTTPU_FUZZ)
+    target_compile_options(${target} PRIVATE -O0)
+  endif()
+endfunction()
+
+# Options of code that no fuzzer and no sanitized test reaches.
+if(SOFTTPU_FUZZ)
+  set(SOFTTPU_UNREACHED -O0 -fno-sanitize=all -fno-sanitize-coverage=trace-cmp,inline-8bit-counters,pc-table,indirect-calls)
+endif()
 
 if(SOFTTPU_SANITIZE)
   # Kernels are C and may pass any number as an enumerator; the functions look at it as GCC and Clang define that.
@@ -129,6 +141,7 @@ if(SOFTTPU_FUZZ)
     message(FATAL_ERROR "SOFTTPU_FUZZ needs Clang, not ${CMAKE_CXX_COMPILER_ID}")
   endif()
   # Every finding ends the program, so that the fuzzer sees it.
-  add_compile_options(-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize=enum -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+  # AddressSanitizer sees what object-size would. Warnings are the affair of the other presets.
+  add_compile_options(-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize=enum,object-size -fno-sanitize-recover=undefined -fno-omit-frame-pointer -w)
   add_link_options(-fsanitize=address,undefined)
 endif()
