@@ -1,6 +1,5 @@
 #include "device/core/call_site.hpp"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <sys/auxv.h>
 
@@ -12,17 +11,13 @@
 
 #include "device/core/core.hpp"
 #include "device/isa/op.hpp"
+#include "runtime/base/image_range.hpp"
 #include "runtime/report/code_lines.hpp"
 
 namespace softtpu {
 namespace {
 
 thread_local const CallStack* issued_at = nullptr;
-
-const void* object_of(const void* address) {
-  Dl_info place{};
-  return dladdr(address, &place) != 0 ? place.dli_fbase : nullptr;
-}
 
 // A return address belongs to the instruction after the call; one byte earlier is the call itself.
 boost::stacktrace::frame before(const boost::stacktrace::frame& frame) {
@@ -42,25 +37,32 @@ std::string chain_text(std::string innermost, const Callers& lines) {
   return innermost;
 }
 
-const void* own_object() { return object_of(reinterpret_cast<const void*>(&capture_call_stack)); }
-const void* c_library_object() { return object_of(reinterpret_cast<const void*>(&std::abort)); }
+const ImageRange& own_image() {
+  static const ImageRange range = image_range_of(reinterpret_cast<const void*>(&capture_call_stack));
+  return range;
+}
+const ImageRange& c_library() {
+  static const ImageRange range = image_range_of(reinterpret_cast<const void*>(&std::abort));
+  return range;
+}
 // Kernel and softtpu are one program.
-bool is_linked_in() { return own_object() == object_of(reinterpret_cast<const void*>(getauxval(AT_ENTRY))); }
+bool is_linked_in() {
+  static const bool is = own_image().contains(reinterpret_cast<const void*>(getauxval(AT_ENTRY)));
+  return is;
+}
 
 // The call instruction behind find_caller(); nullptr: unknown.
 const void* caller_address(const CallStack& stack) {
   if (stack.count == 0) return nullptr;
-  const void* own = own_object();
   const bool linked_in = is_linked_in();
   // A crash in the kernel comes back through the C library's return from a signal.
-  const void* c_library = c_library_object();
   std::vector<boost::stacktrace::frame> trace;
   for (const void* address : stack.frames) {
     if (address == nullptr) break;
-    if (object_of(address) != c_library) trace.emplace_back(address);
+    if (!c_library().contains(address)) trace.emplace_back(address);
   }
   for (const auto& frame : trace) {
-    if (!linked_in && object_of(frame.address()) != own) return before(frame).address();
+    if (!linked_in && !own_image().contains(frame.address())) return before(frame).address();
   }
   // Kernel and softtpu in one program: the caller of the outermost public function.
   const void* site = nullptr;
@@ -116,10 +118,10 @@ SourceLine find_caller(const CallStack& stack) {
 }
 
 bool is_users_code(const CallStack& stack) {
-  const void* c_library = c_library_object();
   for (int i = 0; i < stack.count; ++i) {
-    const void* object = object_of(stack.frames[static_cast<std::size_t>(i)]);
-    if (object != c_library) return object != nullptr && object != own_object() && !is_linked_in();
+    const void* address = stack.frames[static_cast<std::size_t>(i)];
+    if (c_library().contains(address)) continue;
+    return image_range_of(address).contains(address) && !own_image().contains(address) && !is_linked_in();
   }
   return false;
 }
