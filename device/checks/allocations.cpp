@@ -20,8 +20,12 @@ void store(char (&to)[kTextBytes], const std::vector<std::string>& lines) {
   std::memcpy(to, text.c_str(), text.size() + 1);
 }
 
-std::vector<std::string> load(const char (&from)[kTextBytes]) {
-  std::string_view text(from, ::strnlen(from, kTextBytes));
+template <std::size_t kBytes>
+std::string load(const char (&from)[kBytes]) {
+  return std::string(from, ::strnlen(from, kBytes));
+}
+
+std::vector<std::string> lines_of(std::string_view text) {
   std::vector<std::string> lines;
   for (std::size_t end = 0; (end = text.find('\n')) != text.npos; text.remove_prefix(end + 1))
     lines.emplace_back(text.substr(0, end));
@@ -97,7 +101,7 @@ void AllocationTable::add(const AllocationRecord& record) {
   entry->bytes = record.bytes;
   entry->client = record.client;
   entry->freed = 0;
-  store(entry->allocated_at, record.allocated_at);
+  entry->allocated_at[0] = '\0';
   entry->freed_at[0] = '\0';
   entry->type[0] = '\0';
   live_[record.address] = static_cast<std::size_t>(entry - entries());
@@ -158,10 +162,8 @@ void AllocationTable::update(KnownAllocations& known) const {
     std::vector<std::pair<std::size_t, AllocationRecord>> records;
     for (const std::size_t place : changed) {
       const Entry& entry = entries()[place];
-      records.emplace_back(
-          place,
-          AllocationRecord{entry.address, entry.bytes, entry.client, load(entry.allocated_at), load(entry.freed_at),
-                           std::string(entry.type, ::strnlen(entry.type, kTypeBytes)), entry.freed});
+      records.emplace_back(place, AllocationRecord{entry.address, entry.bytes, entry.client, load(entry.allocated_at),
+                                                   load(entry.freed_at), load(entry.type), entry.freed});
     }
     std::atomic_thread_fence(std::memory_order_acquire);  // what has been read was read before the second look
     if (version % 2 != 0 || version != this->version()) continue;
@@ -172,6 +174,9 @@ void AllocationTable::update(KnownAllocations& known) const {
     return;
   }
 }
+
+std::vector<std::string> AllocationRecord::allocated_at() const { return lines_of(allocated_text); }
+std::vector<std::string> AllocationRecord::freed_at() const { return lines_of(freed_text); }
 
 void KnownAllocations::set(std::size_t place, AllocationRecord record) {
   if (place >= places_.size()) places_.resize(place + 1);

@@ -16,9 +16,12 @@ namespace softtpu {
 struct AllocationRecord {
   std::uint64_t address = 0, bytes = 0;
   std::uint64_t client = 0;
-  std::vector<std::string> allocated_at = {}, freed_at = {};  // stacks of the host program, innermost first
-  std::string type = {};                                      // of its elements, as far as the host program says
-  std::uint64_t freed = 0;                                    // later ones have a greater number; 0: it is alive
+  std::string allocated_text = {}, freed_text = {};  // stacks of the host program, a line each, innermost first
+  std::string type = {};                             // of its elements, as far as the host program says
+  std::uint64_t freed = 0;                           // later ones have a greater number; 0: it is alive
+
+  std::vector<std::string> allocated_at() const;
+  std::vector<std::string> freed_at() const;
 };
 
 // What a reader knows of a table.

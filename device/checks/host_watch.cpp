@@ -103,7 +103,7 @@ void HostWatch::closed(std::uint64_t client, const Stack& stack) {
     finding.what = fmt::format("{} bytes at 0x{:x} are still allocated", record->bytes, record->address);
     finding.calls = {
         {"bm_dev_free", "the device is given back", {}, stack},
-        {"bm_malloc_device", fmt::format("allocation of {} bytes", record->bytes), {}, record->allocated_at}};
+        {"bm_malloc_device", fmt::format("allocation of {} bytes", record->bytes), {}, record->allocated_at()}};
     parts_.findings->add(finding);
   }
   parts_.findings->report();

@@ -101,14 +101,14 @@ class MemoryCheck final : public Observer {
   void used_after_free(Op op, const OperandUse& use, const Bytes& bytes, const AllocationRecord& record) {
     add("memory/use-after-free", op, use, bytes,
         fmt::format("the allocation of {} bytes at 0x{:x} was freed before the launch", record.bytes, record.address),
-        {made(record), {"bm_free_device", "freed by the host program", {}, record.freed_at}});
+        {made(record), {"bm_free_device", "freed by the host program", {}, record.freed_at()}});
   }
 
   static Party made(const AllocationRecord& record) {
     return {"bm_malloc_device",
             fmt::format("allocation of {} bytes at 0x{:x}", record.bytes, record.address),
             {},
-            record.allocated_at};
+            record.allocated_at()};
   }
 
   void add(const char* rule, Op op, const OperandUse& use, const Bytes& bytes, const std::string& what,

@@ -23,10 +23,10 @@ class LaneSet {
   auto end() const { return runs_.end(); }
 
   LaneSet& operator+=(const LaneSet& other) {
-    return *this = combine(*this, other, [](std::uint64_t a, std::uint64_t b) { return a | b; });
+    return change(other, [](std::uint64_t a, std::uint64_t b) { return a | b; });
   }
   LaneSet& operator-=(const LaneSet& other) {
-    return *this = combine(*this, other, [](std::uint64_t a, std::uint64_t b) { return a & ~b; });
+    return change(other, [](std::uint64_t a, std::uint64_t b) { return a & ~b; });
   }
   friend LaneSet operator&(const LaneSet& a, const LaneSet& b) {
     return combine(a, b, [](std::uint64_t one, std::uint64_t other) { return one & other; });
@@ -89,6 +89,21 @@ class LaneSet {
       if (other != other_end && other->end == next) ++other;
     }
     return result;
+  }
+
+  // Only those runs are made anew that the other set may meet or continue.
+  template <class Keep>
+  LaneSet& change(const LaneSet& other, Keep keep) {
+    if (other.empty()) return *this;
+    const std::uint64_t begin = other.runs_.front().begin, end = other.runs_.back().end;
+    const auto first =
+        std::partition_point(runs_.begin(), runs_.end(), [&](const LaneRun& run) { return run.end < begin; });
+    const auto last = std::partition_point(first, runs_.end(), [&](const LaneRun& run) { return run.begin <= end; });
+    LaneSet met;
+    met.runs_.assign(first, last);
+    met = combine(met, other, keep);
+    runs_.insert(runs_.erase(first, last), met.begin(), met.end());
+    return *this;
   }
 
   void normalise() {

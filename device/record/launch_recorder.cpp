@@ -111,7 +111,7 @@ std::vector<RecordedAllocation> LaunchRecorder::allocations(const Chip& chip) co
     RecordedAllocation& allocation = list.emplace_back();
     allocation.address = record->address;
     allocation.bytes = record->bytes;
-    allocation.allocated_at = record->allocated_at;
+    allocation.allocated_at = record->allocated_at();
     if (!chip.global_mem.contains(record->address)) continue;
     allocation.written = written_ranges(options_.shadow->global(record->address), record->bytes);
   }

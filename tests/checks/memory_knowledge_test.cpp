@@ -27,13 +27,13 @@ TEST(AllocationTable, KnowsWhoOwnsAnAddressAndWhoDid) {
   const auto known = (*table)->read();
   EXPECT_TRUE(known.complete());
   ASSERT_NE(known.find(0x1063), nullptr);
-  EXPECT_THAT(known.find(0x1063)->allocated_at, ElementsAre("main.c:5 (main)"));
+  EXPECT_THAT(known.find(0x1063)->allocated_at(), ElementsAre("main.c:5 (main)"));
   EXPECT_EQ(known.find(0x1064), nullptr);
   EXPECT_EQ(known.find(0xFFF), nullptr);
   EXPECT_EQ(known.before(0x5000)->address, 0x1000U);
   EXPECT_EQ(known.find(0x2000), nullptr);
   ASSERT_NE(known.find_freed(0x2031), nullptr);
-  EXPECT_THAT(known.find_freed(0x2031)->freed_at, ElementsAre("main.c:9 (main)"));
+  EXPECT_THAT(known.find_freed(0x2031)->freed_at(), ElementsAre("main.c:9 (main)"));
 }
 
 TEST(AllocationTable, ReusesTheOldestFreedPlaceAndSaysWhenItIsFull) {
@@ -69,8 +69,8 @@ TEST(AllocationTable, IsFollowedByWhoHasReadItBefore) {
   table.update(known);
   EXPECT_THAT(known.live(), IsEmpty());
   ASSERT_NE(known.find_freed(0x1010), nullptr);
-  EXPECT_THAT(known.find_freed(0x1010)->freed_at, ElementsAre("second.c:1 (main)"));
-  EXPECT_THAT(known.find_freed(0x1000)->freed_at, ElementsAre("first.c:1 (main)"));
+  EXPECT_THAT(known.find_freed(0x1010)->freed_at(), ElementsAre("second.c:1 (main)"));
+  EXPECT_THAT(known.find_freed(0x1000)->freed_at(), ElementsAre("first.c:1 (main)"));
 }
 
 // More changes than the table notes, and more freed allocations than it remembers.

@@ -94,7 +94,7 @@ void LaunchTrials::report(const std::string& what, const std::optional<ReportedR
     finding.calls = {{"bm_malloc_device",
                       fmt::format("byte {} of an allocation of {} bytes", place->begin - owner->address, owner->bytes),
                       {},
-                      owner->allocated_at}};
+                      owner->allocated_at()}};
   }
   observers_.findings->begin(kernel_, -1);
   observers_.findings->add(finding);

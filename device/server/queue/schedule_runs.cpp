@@ -30,7 +30,7 @@ void report(const DeviceObservers& observers, const Chip& chip, const std::strin
     finding.calls = {{"bm_malloc_device",
                       fmt::format("byte {} of an allocation of {} bytes", begin - owner->address, owner->bytes),
                       {},
-                      owner->allocated_at}};
+                      owner->allocated_at()}};
   }
   observers.findings->add(finding);
   observers.findings->report();
