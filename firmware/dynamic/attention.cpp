@@ -403,7 +403,7 @@ class Head {
     fill(at(kScores), type_, lowest(type_));
     const dim4 row{1, rows_, 1, tpu_eu_num(type_)};
     const dim2 whole_row{1, row.w};
-    tpu_bdc_fp_max_pool2d(at(kRest), at(kScores), &row, &whole_row, &kNoPads, &kOne, &kOne, type_, lowest(type_));
+    tpu_bdc_fp_max_pool2d(at(kRest), at(kScores), &row, &whole_row, &kNoPads, &kOne, &kOne, type_, whole(0));
     const dim4 over_row = spread({0, type_, singles_, false}, scores_);
     tpu_bdc_fp_sub(at(kScores), at(kScores), at(kRest), &scores_, nullptr, nullptr, &over_row, type_);
     tpu_bdc_fp_exp(at(kWeights), at(kScores), at(kPart), at(kRest), at(kCoefficients), &scores_, type_);

@@ -88,8 +88,12 @@ void binary(const LocalRun& run) {
   const dim4& shape = to.extents;
   for (const LocalTensor& input : run.inputs) {
     if (input.extents.c != 1 || shape.c == 1) continue;
-    const dim4 all{input.extents.n, std::min(shape.c, tpu_npu_num()), input.extents.h, input.extents.w};
-    tpu_bdc_npu_bcast(input.address, input.address, &all, input.type);
+    // Whole lines of the first NPU, to the others.
+    const int line = tpu_eu_num(input.type);
+    const int lines = static_cast<int>(bytes_of(input)) / (line * tpu_data_type_size(input.type));
+    const dim4 rest{1, std::min(shape.c, tpu_npu_num()) - 1, lines, line};
+    const auto npu_bytes = static_cast<local_addr_t>(tpu_local_mem_size_per_npu());
+    tpu_bdc_npu_bcast(input.address + npu_bytes, input.address, &rest, input.type);
   }
   if (is_byte(to.type)) return sum_of_bytes(run);
   if (to.type == DT_INT32) {
@@ -196,23 +200,26 @@ void table(const LocalRun& run) {
 }
 
 void table(const LayerRun& run) {
-  constexpr local_addr_t kTable = 0, kFrom = 0x4000, kTo = 0x8000;
-  constexpr std::int64_t kMost = 4096;
+  constexpr local_addr_t kFrom = 0, kTo = 0x18000, kTable = 0x30000;
+  constexpr std::int64_t kMost = 1024;
   const Tensor& from = run.inputs[0];
   const Tensor& to = run.outputs[0];
   const data_type_t type = device_type(to.shape.type);
   const dim4 all{1, tpu_npu_num(), 1, kTableEntries};
   tpu_gdma_channel_bcast_S2L(kTable, run.inputs[1].address, &all, nullptr, nullptr, type);
   const std::int64_t count = elements_of(from.shape.extents);
-  for (std::int64_t done = 0; done < count;) {
-    const std::int64_t npus = tpu_npu_num();
-    const std::int64_t width = std::min(kMost, std::max<std::int64_t>(1, (count - done) / npus));
-    const dim4 shape{1, static_cast<int>(std::min(npus, (count - done) / width)), 1, static_cast<int>(width)};
+  const std::int64_t npus = tpu_npu_num();
+  // Rows of bytes have two elements at least.
+  const std::int64_t width = std::clamp<std::int64_t>((count + npus - 1) / npus, 2, kMost);
+  for (std::int64_t done = 0; done < count; done += width * npus) {
+    const auto some = static_cast<int>(std::min(count - done, width * npus));
+    const auto columns = static_cast<int>(std::min<std::int64_t>(some, width));
+    const dim4 shape{1, (some + columns - 1) / columns, 1, columns};
     const auto at = static_cast<system_addr_t>(done);
-    tpu_gdma_cpy_S2L(kFrom, from.address + at, &shape, nullptr, nullptr, DT_UINT8);
+    tpu_gdma_matrix_S2L(kFrom, from.address + at, 1, some, columns, some, device_type(from.shape.type));
     tpu_bdc_table_lookup(kTo, kFrom, kTable, &shape, kTableEntries, type, DT_UINT8);
-    tpu_gdma_cpy_L2S(to.address + at, kTo, &shape, nullptr, nullptr, type);
-    done += std::int64_t{shape.c} * shape.w;
+    tpu_gdma_matrix_L2S(to.address + at * static_cast<system_addr_t>(tpu_data_type_size(type)), kTo, 1, some, columns,
+                        some, type);
   }
 }
 
