@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <vector>
 
 #include "firmware/dynamic/layers.hpp"
 
@@ -48,7 +50,7 @@ static bool turn(system_addr_t to, const Tensor& from, int batches, int rows, in
   const int npus = tpu_npu_num();
   int in_npu = std::max(1, (columns + npus - 1) / npus);
   while (columns % in_npu != 0) ++in_npu;
-  if (std::int64_t{batches} * rows * in_npu * tpu_data_type_size(type) > kTo || rows > 65535) return false;
+  if (std::int64_t{batches} * rows * in_npu * tpu_data_type_size(type) > kTo || rows > kMostExtent) return false;
   const dim4 loaded{batches * rows, columns / in_npu, in_npu, 1};
   dim4 compact{};
   tpu_compact_stride(&compact, 0, &loaded);
@@ -148,7 +150,6 @@ void top_k(const LayerRun& run) {
   }
   tpu_hau_poll();
   const auto copy = [&](const Tensor& to, system_addr_t found) {
-    constexpr std::int64_t kMostExtent = 65535;
     if (rows * k > kMostExtent) return copy_all(to.address, found, rows * k, to.shape.type);
     const dim4 shape{1, 1, 1, static_cast<int>(rows * k)};
     if (rows * k > 0) tpu_gdma_cpy_S2S(to.address, found, &shape, nullptr, nullptr, device_type(to.shape.type));
@@ -241,9 +242,49 @@ static void for_all(const Extents& grid, Each each) {
   }
 }
 
+// Dimension after dimension: rows with all that lies behind it, each gathered as often as it comes. False: there is no
+// memory for what lies between two dimensions, or a row is larger than a command has it.
+static bool repeat_rows(const LayerRun& run) {
+  constexpr std::size_t kBetween = 10;
+  constexpr local_addr_t kIndices = 0;
+  const Tensor& from = run.inputs[0];
+  const data_type_t type = device_type(from.shape.type);
+  std::vector<dim4> all;
+  std::int64_t before = 1;  // rows
+  std::int64_t after = elements_of(from.shape.extents);
+  for (std::size_t i = 0; i < from.shape.extents.size(); ++i) {
+    const std::int64_t times = run.layer.word(i);
+    if (times != 1) {
+      if (before > kMostExtent || times > kMostExtent || after > kMostExtent || before * times * after > INT32_MAX)
+        return false;
+      all.push_back({1, static_cast<int>(before), static_cast<int>(times), static_cast<int>(after)});
+      if (bytes_of({kIndices, DT_UINT32, {1, all.back().c, all.back().h, 1}, false}) >
+          static_cast<local_addr_t>(tpu_local_mem_size_per_npu()))
+        return false;
+    }
+    before *= times * from.shape.extents[i];
+    after /= from.shape.extents[i];
+  }
+  const std::uint64_t between = run.layer.address(kBetween);
+  if (all.empty() || all.size() > 2 || (all.size() == 2 && between == 0)) return false;
+  system_addr_t given = from.address;
+  for (const dim4& shape : all) {
+    const bool last = &shape == &all.back();
+    const system_addr_t to = last ? run.outputs[0].address : between + run.context_moved;
+    const dim4 indices{1, shape.c, shape.h, 1};
+    tpu_bdc_set_C(kIndices, whole(0), &indices, nullptr, DT_UINT32);
+    const dim4 strides = packed_strides(shape);
+    const dim4 given_strides = packed_strides(dim4{1, shape.c, 1, shape.w});
+    tpu_gdma_h_gather_S2S(to, given, kIndices, true, whole(0), &shape, 1, &strides, &given_strides, nullptr, type);
+    given = to;
+  }
+  return true;
+}
+
 void tile(const LayerRun& run) {
   const Tensor& from = run.inputs[0];
   const Tensor& to = run.outputs[0];
+  if (elements_of(to.shape.extents) == 0 || repeat_rows(run)) return;
   const auto strides = packed_strides(to.shape.extents);
   Extents times;
   for (std::size_t i = 0; i < strides.size(); ++i) times.push_back(run.layer.word(i));
@@ -269,6 +310,35 @@ void upsampling(const LayerRun& run) {
   });
 }
 
+// Each element of a block becomes a channel: the rows of a channel are loaded with all that lies between the elements.
+// False: there is no room for them.
+static bool thin_out(const LayerRun& run, int h, int w) {
+  constexpr local_addr_t kRows = 0;
+  const Tensor& from = run.inputs[0];
+  const Tensor& to = run.outputs[0];
+  const data_type_t type = device_type(from.shape.type);
+  const dim4 deep = to_dim4(to.shape.extents);
+  const dim4 wide = to_dim4(from.shape.extents);
+  const LocalTensor rows{kRows, type, {1, deep.h, (deep.w - 1) * w + 1, 1}, false};
+  const bool fits = bytes_of(rows) <= static_cast<local_addr_t>(tpu_local_mem_size_per_npu());
+  if (!fits || deep.h > kMostExtent || rows.extents.h > kMostExtent) return false;
+  const dim4 some{1, deep.h, deep.w, 1};
+  const dim4 compact = strides_of(rows);
+  dim4 steps = compact;
+  steps.h = w;
+  const dim4 from_strides{0, h * wide.w, 1, 1};
+  const dim4 to_strides{0, deep.w, 1, 1};
+  for_all({wide.n, wide.c, h, w}, [&](const Extents& at) {
+    const std::int64_t plane = at[0] * wide.c + at[1];
+    const std::int64_t channel = (at[0] * h * w + at[2] * w + at[3]) * wide.c + at[1];
+    tpu_gdma_cpy_S2L(kRows, behind(from, (plane * wide.h + at[2]) * wide.w + at[3]), &rows.extents, nullptr,
+                     &from_strides, type);
+    tpu_bdc_cpy(kRows, kRows, &some, &compact, &steps, type);
+    tpu_gdma_cpy_L2S(behind(to, channel * deep.h * deep.w), kRows, &some, &to_strides, &compact, type);
+  });
+  return true;
+}
+
 // The channels of a block's elements: those of its first row first.
 void depth_space(const LayerRun& run) {
   const bool to_depth = run.layer.word(4) == 1;
@@ -276,18 +346,17 @@ void depth_space(const LayerRun& run) {
   const Tensor& wide = to_depth ? run.inputs[0] : run.outputs[0];
   const std::int64_t h = run.layer.word(0);
   const std::int64_t w = run.layer.word(1);
-  Extents extents = deep.shape.extents;
-  extents[1] = wide.shape.extents[1];
-  const auto deep_strides = packed_strides(deep.shape.extents);
-  auto wide_strides = packed_strides(wide.shape.extents);
-  const std::int64_t row = wide_strides[2];
-  wide_strides[2] *= h;
-  wide_strides[3] *= w;
-  for_all({h, w}, [&](const Extents& at) {
-    const Region one{behind(deep, (at[0] * w + at[1]) * extents[1] * deep_strides[1]), deep_strides};
-    const Region other{behind(wide, at[0] * row + at[1]), wide_strides};
-    copy_region(to_depth ? one : other, to_depth ? other : one, extents, deep.shape.type);
-  });
+  if (elements_of(deep.shape.extents) == 0) return;
+  if (to_depth && thin_out(run, static_cast<int>(h), static_cast<int>(w))) return;
+  const Extents& few = deep.shape.extents;
+  const std::int64_t channels = wide.shape.extents[1];
+  const auto in_deep = packed_strides(few);
+  const auto in_wide = packed_strides(wide.shape.extents);
+  const Region one{deep.address,
+                   {in_deep[0], w * channels * in_deep[1], channels * in_deep[1], in_deep[1], in_deep[2], 1}};
+  const Region other{wide.address, {in_wide[0], in_wide[2], 1, in_wide[1], h * in_wide[2], w}};
+  copy_region(to_depth ? one : other, to_depth ? other : one, {few[0], h, w, channels, few[2], few[3]},
+              deep.shape.type);
 }
 
 // Negative indices count from the end.

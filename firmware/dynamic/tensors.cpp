@@ -113,7 +113,8 @@ void copy_region(Region to, Region from, Extents extents, std::uint32_t type, bo
   join = join || extents.size() > 4;
   for (std::size_t i = extents.size(); join && i-- > 0;) {
     const bool joins = i + 1 < extents.size() && to.strides[i] == to.strides[i + 1] * extents[i + 1] &&
-                       from.strides[i] == from.strides[i + 1] * extents[i + 1] && extents[i] * extents[i + 1] <= 65535;
+                       from.strides[i] == from.strides[i + 1] * extents[i + 1] &&
+                       extents[i] * extents[i + 1] <= kMostExtent;
     const bool single = extents[i] == 1 && extents.size() > 1;
     if (!joins && !single) continue;
     const auto at = static_cast<std::ptrdiff_t>(i);
@@ -143,7 +144,6 @@ void copy_region(Region to, Region from, Extents extents, std::uint32_t type, bo
     return dim4{static_cast<int>(all[outer]), static_cast<int>(all[outer + 1]), static_cast<int>(all[outer + 2]),
                 static_cast<int>(all[outer + 3])};
   };
-  constexpr std::int64_t kMostExtent = 65535;
   for (std::size_t i = outer; i < extents.size(); ++i) {
     if (extents[i] <= kMostExtent) continue;
     // A command has no larger extents: in two parts.

@@ -34,6 +34,7 @@ struct LocalTensor {
 
 inline constexpr dim2 kOne{1, 1};  // of a stride or dilation: none
 inline constexpr int kNewtonSteps = 3;
+inline constexpr std::int64_t kMostExtent = 65535;  // of a command
 
 data_type_t device_type(std::uint32_t type);
 inline bool is_byte(data_type_t type) { return type == DT_INT8 || type == DT_UINT8; }

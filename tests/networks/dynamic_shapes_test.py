@@ -40,6 +40,18 @@ def largest(device, rng):
             np.testing.assert_array_equal(found.reshape(-1), x.reshape(-1, shape[-1]).argmax(1))
 
 
+def blocks(device, rng):
+    """Depth to space, and space to depth of tiles, against NumPy."""
+    with device.load_model(NETWORKS / "depth2space_F32.bmodel") as model:
+        most = model.inputs()[0].shapes[0]
+        for channels, height, width in ((4, 1, 1), most[1:], *((4 * int(rng.integers(1, 5)), int(rng.integers(1, 7)), int(rng.integers(1, 6))) for _ in range(10))):
+            x = rng.standard_normal((1, channels, height, width)).astype(np.float32)
+            wide, deep = (model(x)[tensor.name] for tensor in model.outputs())
+            np.testing.assert_array_equal(wide, x.reshape(2, 2, channels // 4, height, width).transpose(2, 3, 0, 4, 1).reshape(wide.shape))
+            tiles = np.tile(x, (1, 1, 2, 2)).reshape(channels, height, 2, width, 2)
+            np.testing.assert_array_equal(deep, tiles.transpose(2, 4, 0, 1, 3).reshape(deep.shape))
+
+
 def rows_alone(device, rng):
     checked = []
     for path in sorted(NETWORKS.glob("*.bmodel")):
@@ -71,6 +83,7 @@ def main():
     rng = np.random.default_rng(options.seed)
     with softtpu.Device() as device:
         largest(device, rng)
+        blocks(device, rng)
         checked = rows_alone(device, rng)
     print(f"{len(checked)} networks give each row the same bits alone: {' '.join(checked)}")
     assert len(checked) >= 17
