@@ -296,17 +296,55 @@ void tile(const LayerRun& run) {
   });
 }
 
+// Planes are loaded, whole or in parts. Their elements are copied to each column of a row, and this row to the others.
 void upsampling(const LayerRun& run) {
-  const Tensor& from = run.inputs[0];
-  const Tensor& to = run.outputs[0];
-  const std::int64_t factor = run.layer.word(0);
-  auto strides = packed_strides(to.shape.extents);
-  const std::int64_t row = strides[2];
-  strides[2] *= factor;
-  strides[3] *= factor;
-  for_all({factor, factor}, [&](const Extents& at) {
-    copy_region({behind(to, at[0] * row + at[1]), strides}, {from.address, packed_strides(from.shape.extents)},
-                from.shape.extents, from.shape.type);
+  constexpr local_addr_t kFrom = 0, kTo = 0x8000;
+  const data_type_t type = device_type(run.inputs[0].shape.type);
+  const dim4 all = to_dim4(run.inputs[0].shape.extents);
+  const dim4 result = to_dim4(run.outputs[0].shape.extents);
+  const int factor = run.layer.word(0);
+  if (elements_of(run.outputs[0].shape.extents) == 0) return;
+  LocalTensor from{kFrom, type, {1, std::min(all.c, tpu_npu_num()), all.h, all.w}, false};
+  LocalTensor to{kTo, type, {1, from.extents.c, result.h, result.w}, false};
+  const auto fits = [&] {
+    return bytes_of(from) <= kTo && kTo + bytes_of(to) <= static_cast<local_addr_t>(tpu_local_mem_size_per_npu()) &&
+           to.extents.h <= kMostExtent && to.extents.w <= kMostExtent;
+  };
+  const auto set_part = [&](int channels, int rows, int columns) {
+    from.extents = {1, channels, rows, columns};
+    to.extents = {1, channels, rows * factor, columns * factor};
+  };
+  while (!fits() && from.extents.h * from.extents.w > 1) {
+    if (from.extents.h > 1)
+      set_part(from.extents.c, (from.extents.h + 1) / 2, from.extents.w);
+    else
+      set_part(from.extents.c, 1, (from.extents.w + 1) / 2);
+  }
+  const dim4 most = from.extents;
+  const dim4 from_strides = packed_strides(all);
+  const dim4 to_strides = packed_strides(result);
+  const auto parts = [](int extent, int part) { return std::int64_t{(extent + part - 1) / part}; };
+  for_all({all.n, parts(all.c, most.c), parts(all.h, most.h), parts(all.w, most.w)}, [&](const Extents& at) {
+    const std::int64_t c = at[1] * most.c, h = at[2] * most.h, w = at[3] * most.w;
+    set_part(static_cast<int>(std::min<std::int64_t>(most.c, all.c - c)),
+             static_cast<int>(std::min<std::int64_t>(most.h, all.h - h)),
+             static_cast<int>(std::min<std::int64_t>(most.w, all.w - w)));
+    const std::int64_t plane = at[0] * all.c + c;
+    tpu_gdma_cpy_S2L(kFrom, behind(run.inputs[0], (plane * all.h + h) * all.w + w), &from.extents, nullptr,
+                     &from_strides, type);
+    dim4 strides = strides_of(to);
+    const auto element = static_cast<local_addr_t>(tpu_data_type_size(type));
+    const auto row = static_cast<local_addr_t>(strides.h) * element;
+    strides.h *= factor;
+    dim4 steps = strides;
+    steps.w = factor;
+    for (local_addr_t i = 0; i < static_cast<local_addr_t>(factor); ++i)
+      tpu_bdc_cpy(kTo + i * element, kFrom, &from.extents, &steps, nullptr, type);
+    const dim4 rows{1, from.extents.c, from.extents.h, to.extents.w};
+    for (local_addr_t i = 1; i < static_cast<local_addr_t>(factor); ++i)
+      tpu_bdc_cpy(kTo + i * row, kTo, &rows, &strides, &strides, type);
+    tpu_gdma_cpy_L2S(behind(run.outputs[0], (plane * result.h + h * factor) * result.w + w * factor), kTo, &to.extents,
+                     &to_strides, nullptr, type);
   });
 }
 

@@ -52,6 +52,33 @@ def blocks(device, rng):
             np.testing.assert_array_equal(deep, tiles.transpose(2, 4, 0, 1, 3).reshape(deep.shape))
 
 
+def doubled(x, axis):
+    """Between two elements lie two, a quarter and three quarters of the way; the ends stay."""
+    x = np.moveaxis(x, axis, 0)
+    difference = x[1:] - x[:-1]
+    made = np.repeat(x, 2, 0)
+    made[1:-1:2], made[2:-1:2] = (x[:-1] + difference * x.dtype.type(way) for way in (0.25, 0.75))
+    return np.moveaxis(made, 0, axis)
+
+
+def resized(device, rng):
+    """To twice the size, against NumPy: the list of a network for other shapes."""
+    file = (NETWORKS / "resize_F16.bmodel").read_bytes()
+    for shape in ((1, 5, 2, 2), (1, 100, 2, 2), (3, 5, 5, 5), (1, 1, 2, 200), (1, 1, 200, 2), (1, 2, 20, 10), (1, 1, 17, 23)):
+        changed = file
+        for kind in "<i4", "<i8":
+            for factor in 1, 2:
+                was, now = (np.array((*some[:2], factor * some[2], factor * some[3]), kind).tobytes() for some in ((1, 5, 9, 9), shape))
+                assert was in changed or kind == "<i8"
+                changed = changed.replace(was, now)
+        with device.load_model(changed) as model:
+            x = rng.standard_normal(shape).astype(np.float32)
+            made = [model(x)[tensor.name] for tensor in model.outputs()]
+        half = x.astype(np.float16)
+        for values, expected in zip(made, (half.repeat(2, 2).repeat(2, 3), doubled(doubled(half, 2), 3))):
+            np.testing.assert_array_equal(values, expected.astype(np.float32))
+
+
 def rows_alone(device, rng):
     checked = []
     for path in sorted(NETWORKS.glob("*.bmodel")):
@@ -84,6 +111,7 @@ def main():
     with softtpu.Device() as device:
         largest(device, rng)
         blocks(device, rng)
+        resized(device, rng)
         checked = rows_alone(device, rng)
     print(f"{len(checked)} networks give each row the same bits alone: {' '.join(checked)}")
     assert len(checked) >= 17
