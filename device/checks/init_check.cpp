@@ -51,7 +51,7 @@ class InitCheck final : public Observer {
   }
 
   void before(Op op, const Command& command) override {
-    here_ = capture_call_stack();
+    begin_call();
     if (findings_ == nullptr) return;
     marks_.clear();
     sums_.clear();
@@ -72,7 +72,7 @@ class InitCheck final : public Observer {
 
   void asked(Op op, const Tensor& tensor, bool reads) override {
     if (findings_ == nullptr || !reads) return;
-    here_ = capture_call_stack();
+    begin_call();
     marks_.clear();
     result_.reset();
     OperandUse use;
@@ -145,7 +145,7 @@ class InitCheck final : public Observer {
       const std::uint8_t good = expected(span);
       if (anywhere_ && good == Shadow::kLastLaunch) return;
       for (std::uint64_t at = find_other(states, bytes, good), end = at; at < bytes; at = end) {
-        while (end < bytes && states[end] == states[at]) ++end;
+        end += find_other(states + at, bytes - at, states[at]);
         // Not allocated: the memory check's concern.
         const bool unknown = states[at] == Shadow::kUnknown && good == Shadow::kLastLaunch;
         if (states[at] == good || unknown) continue;
@@ -226,12 +226,8 @@ class InitCheck final : public Observer {
 
   std::uint8_t add_unwritten(Op op, const OperandUse& use, const Span& span, std::uint64_t at, std::uint64_t end,
                              std::uint8_t state) {
-    const auto same =
-        std::find_if(tails_.begin(), tails_.end(), [&](const Tail& tail) { return tail.reader == here_; });
-    if (same != tails_.end()) return number_of(same);
-    if (tails_.size() > Shadow::kLastTaint - Shadow::kFirstTaint) return Shadow::kLastTaint;
-    tails_.push_back({unwritten(op, use, span, at, end, state), here_});
-    return number_of(tails_.end() - 1);
+    if (const std::uint8_t known = find_own_tail(); known != 0) return known;
+    return add_own_tail(unwritten(op, use, span, at, end, state));
   }
 
   // Whether the units work on rows, or the engine on channels, in which nothing but such elements lies: the rest takes
@@ -283,13 +279,11 @@ class InitCheck final : public Observer {
       return known < tails_.size() ? state : std::uint8_t{0};
     }
     if (span.space != SpanSpace::kLocal) return 0;
+    if (is_compiled() && find_own_tail() != 0) return find_own_tail();
     const auto first = tail_of(use.tensor, span.begin + at);
     const bool is_stale = first || state == Shadow::kStale;
     if (!is_stale && !is_compiled()) return 0;
-    const auto same =
-        std::find_if(tails_.begin(), tails_.end(), [&](const Tail& tail) { return tail.reader == here_; });
-    if (same != tails_.end()) return number_of(same);
-    if (tails_.size() > Shadow::kLastTaint - Shadow::kFirstTaint) return Shadow::kLastTaint;
+    if (const std::uint8_t known = find_own_tail(); known != 0) return known;
     Finding finding;
     finding.rule = "init/stale-tail";
     finding.place = place_of(*chip_, span.space, span.begin + at, span.begin + end);
@@ -312,8 +306,7 @@ class InitCheck final : public Observer {
     }
     finding.what += ": " + finding.place->text();
     finding.calls.push_back(party_of(*chip_, {op, use.name, false, &use.tensor}, span.space, span.begin + at, here_));
-    tails_.push_back({std::move(finding), here_});
-    return number_of(tails_.end() - 1);
+    return add_own_tail(std::move(finding));
   }
 
   // Whether the elements behind the last column have numbers of columns: one row of the same type.
@@ -343,8 +336,28 @@ class InitCheck final : public Observer {
     return tensor.shape.w == 1 ? std::string("column 0") : fmt::format("columns 0..{}", tensor.shape.w - 1);
   }
 
-  std::uint8_t number_of(std::vector<Tail>::const_iterator tail) const {
-    return static_cast<std::uint8_t>(Shadow::kFirstTaint + (tail - tails_.begin()));
+  // The number of the tail that the call which is carried out reads; 0: it has none yet.
+  std::uint8_t find_own_tail() {
+    if (own_tail_ != 0) return own_tail_;
+    if (!std::exchange(is_own_sought_, true)) {
+      const auto own =
+          std::find_if(tails_.begin(), tails_.end(), [&](const Tail& tail) { return tail.reader == here_; });
+      if (own != tails_.end())
+        return own_tail_ = static_cast<std::uint8_t>(Shadow::kFirstTaint + (own - tails_.begin()));
+    }
+    return tails_.size() > Shadow::kLastTaint - Shadow::kFirstTaint ? Shadow::kLastTaint : std::uint8_t{0};
+  }
+
+  std::uint8_t add_own_tail(Finding finding) {
+    own_tail_ = static_cast<std::uint8_t>(Shadow::kFirstTaint + tails_.size());
+    tails_.push_back({std::move(finding), here_});
+    return own_tail_;
+  }
+
+  void begin_call() {
+    here_ = capture_call_stack();
+    own_tail_ = 0;
+    is_own_sought_ = false;
   }
 
   static void mark_elements(const Tensor& tensor, const Span& span, std::uint64_t at, std::uint64_t end,
@@ -367,7 +380,7 @@ class InitCheck final : public Observer {
       const std::uint8_t* mark = marks.data() + first_element(result.shape, span);
       const std::uint64_t count = (span.end - span.begin) / size;
       for (std::uint64_t first = 0, next = 0; first < count; first = next) {
-        while (next < count && mark[next] == mark[first]) ++next;
+        next += find_other(mark + first, count - first, mark[first]);
         const Span same{SpanSpace::kLocal, span.begin + first * size, span.begin + next * size};
         if (mark[first] != 0) shadow_->mark_bad(same, mark[first]);
       }
@@ -475,9 +488,11 @@ class InitCheck final : public Observer {
   KnownAllocations known_;
   const Chip* chip_ = nullptr;
   std::deque<LocalWrite> writes_;
-  bool anywhere_ = false;         // the kernels' own code may write all of global memory
-  std::vector<Tail> tails_;       // of the launch
-  CallStack here_;                // the call of the command that is carried out
+  bool anywhere_ = false;      // the kernels' own code may write all of global memory
+  std::vector<Tail> tails_;    // of the launch
+  CallStack here_;             // the call of the command that is carried out
+  std::uint8_t own_tail_ = 0;  // its number among the tails, once it is known
+  bool is_own_sought_ = false;
   std::optional<Tensor> result_;  // of the command that is carried out, if its elements depend on single ones
   ElementMarks marks_;            // of its elements; empty: none is tainted
   Tensor summed_;                 // what a product adds to

@@ -51,18 +51,18 @@ struct Unusual {
 template <class Word>
 bool is_finite(const std::uint8_t* data, std::uint64_t count, Word exponent) {
   constexpr std::uint64_t kBlock = 64;  // words, whose number has to be known for that
-  bool found = false;
+  Word found = 0;  // as wide as the words, for the same
   const auto look = [&](std::uint64_t first, std::uint64_t words) {
     for (std::uint64_t i = first; i < first + words; ++i) {
       Word bits = 0;
       std::memcpy(&bits, data + i * sizeof bits, sizeof bits);
-      found |= (bits & exponent) == exponent;
+      found = static_cast<Word>(found | ((bits & exponent) == exponent ? 1 : 0));
     }
   };
   std::uint64_t at = 0;
   for (; at + kBlock <= count; at += kBlock) look(at, kBlock);
   look(at, count - at);
-  return !found;
+  return found == 0;
 }
 bool is_finite(Dtype type, const std::uint8_t* data, std::uint64_t bytes) {
   switch (type) {

@@ -78,14 +78,15 @@ std::uint8_t* Shadow::find(const Span& span) const {
     case SpanSpace::kLocal: {
       mark_waiting();
       const Lanes all = lanes();
+      const std::uint8_t own = own_launch_;
       for_each_lane_part(span, [&](const LaneRun& run, std::uint64_t begin) {
-        std::uint8_t* state = all.states + begin;
-        for (std::uint64_t at = run.begin; at < run.end; ++at, ++state) {
-          if ((all.now[at] & run.lanes) != 0) {
-            *state = own_launch_;
-          } else if ((all.bad[at] & run.lanes) == 0) {
-            *state = (all.earlier[at] & run.lanes) != 0 ? kFirstLaunch : kUnknown;
-          }
+        std::uint8_t* const states = all.states + begin - run.begin;
+        const std::uint64_t lanes = run.lanes;
+        // Without branches: written and unwritten bytes alternate where rows end.
+        for (std::uint64_t at = run.begin; at < run.end; ++at) {
+          const std::uint8_t before = (all.earlier[at] & lanes) != 0 ? kFirstLaunch : kUnknown;
+          const std::uint8_t other = (all.bad[at] & lanes) != 0 ? states[at] : before;
+          states[at] = (all.now[at] & lanes) != 0 ? own : other;
         }
       });
       return all.states + span.begin;
@@ -136,9 +137,10 @@ void Shadow::mark_bad(const Span& span, std::uint8_t state) {
   const Lanes all = lanes();
   for_each_lane_part(span, [&](const LaneRun& run, std::uint64_t begin) {
     std::memset(all.states + begin, state, run.end - run.begin);
+    const std::uint64_t lanes = run.lanes;
     for (std::uint64_t at = run.begin; at < run.end; ++at) {
-      all.now[at] &= ~run.lanes;
-      all.bad[at] |= run.lanes;
+      all.now[at] &= ~lanes;
+      all.bad[at] |= lanes;
     }
     for (std::uint64_t part = run.begin / kPartBytes; part <= (run.end - 1) / kPartBytes; ++part)
       all.parts[part] |= kHasBad;

@@ -95,14 +95,25 @@ void follow_marks(const Command& command, const Tensor& operand, const ElementMa
 void pass_marks(const Command& command, const Dim4& operand, const ElementMarks& from, const Dim4& result,
                 ElementMarks& to) {
   const CopyOrder order = order_of(command);
-  if (order == CopyOrder::kNchw && operand == result) {
-    for (std::size_t i = 0; i < from.size(); ++i) to[i] = from[i] != 0 ? from[i] : to[i];
-    return;
-  }
+  const auto merge = [&](std::size_t source, std::size_t place, std::size_t count) {
+    const std::uint8_t* const in = from.data() + source;
+    std::uint8_t* const out = to.data() + place;
+    for (std::size_t i = 0; i < count; ++i) out[i] = in[i] != 0 ? in[i] : out[i];
+  };
+  const bool in_order = order == CopyOrder::kReshape || order == CopyOrder::kBlock;
+  if (in_order || (order == CopyOrder::kNchw && operand == result))
+    return merge(0, 0, std::min(from.size(), to.size()));
+  const bool by_rows = order == CopyOrder::kNchw && operand.w == result.w;
   std::size_t i = 0;
   for (int n = 0; n < result.n; ++n) {
     for (int c = 0; c < result.c; ++c) {
       for (int h = 0; h < result.h; ++h) {
+        if (by_rows) {
+          const auto count = static_cast<std::size_t>(result.w);
+          merge(source_of(order, operand, result, n, c, h, 0), i, count);
+          i += count;
+          continue;
+        }
         for (int w = 0; w < result.w; ++w, ++i) {
           const std::size_t source = source_of(order, operand, result, n, c, h, w);
           if (source < from.size() && from[source] != 0) to[i] = from[source];
