@@ -51,8 +51,10 @@ bool Shadow::is_global(std::uint64_t address, std::uint64_t bytes) const {
   return chip_.global_mem.contains(address) && bytes <= chip_.global_mem.bytes - (address - chip_.global_mem.start);
 }
 
+std::size_t Shadow::own_core() { return static_cast<unsigned>(running_launch().core); }
+
 Shadow::Lanes Shadow::lanes() const {
-  const auto core = static_cast<unsigned>(running_launch().core);
+  const std::size_t core = own_core();
   const std::uint64_t offsets = offsets_of(chip_);
   auto* const bits = reinterpret_cast<std::uint64_t*>(lane_bits_.data()) + offsets * 3 * core;
   return {bits,
@@ -113,19 +115,18 @@ bool Shadow::is_written(const LaneRun& run) const {
 }
 
 void Shadow::mark_written(const LaneRun& run) {
-  const Lanes all = lanes();
-  if (all.now == waiting_in_.now && run.begin == waiting_.begin && run.end == waiting_.end) {
-    waiting_.lanes |= run.lanes;
+  LaneRun& waiting = waiting_[own_core()];
+  if (run.begin == waiting.begin && run.end == waiting.end) {
+    waiting.lanes |= run.lanes;
     return;
   }
   mark_waiting();
-  waiting_ = run;
-  waiting_in_ = all;
+  waiting = run;
 }
 
 void Shadow::mark_waiting() const {
-  const auto [begin, last, lanes] = std::exchange(waiting_, {});
-  const Lanes all = waiting_in_;
+  const auto [begin, last, lanes] = std::exchange(waiting_[own_core()], {});
+  const Lanes all = this->lanes();
   const std::uint64_t end = std::min(last, all.offsets);
   if (begin >= end) return;
   for (std::uint64_t at = begin; at < end; ++at) all.now[at] |= lanes;

@@ -3,8 +3,10 @@
 // offsets of all lanes: of what was written in this launch, and of what was written before.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "device/chip/chip.hpp"
 #include "device/footprint/runs.hpp"
@@ -52,7 +54,7 @@ class Shadow {
   void end_launch() { mark_waiting(); }
 
  private:
-  explicit Shadow(const Chip& chip) : chip_(chip) {}
+  explicit Shadow(const Chip& chip) : chip_(chip), waiting_(static_cast<unsigned>(chip.cores)) {}
 
   // Of one core's local memory.
   struct Lanes {
@@ -64,6 +66,7 @@ class Shadow {
     std::uint64_t offsets;
   };
 
+  static std::size_t own_core();
   std::uint8_t next_number();
   Lanes lanes() const;
   void mark_waiting() const;
@@ -75,8 +78,7 @@ class Shadow {
   // lane_bits_, states_, parts_: of one core after the other
   SharedBytes global_, l2_, lane_bits_, states_, parts_, launch_;
   std::uint8_t own_launch_ = kFirstLaunch;  // that runs here
-  mutable LaneRun waiting_;                 // to be marked, in these lanes
-  mutable Lanes waiting_in_ = {};
+  mutable std::vector<LaneRun> waiting_;    // of each core: to be marked
 };
 
 // The first byte of [begin, begin + bytes) that is not `value`; `bytes` when all are.
