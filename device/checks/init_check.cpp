@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <deque>
 #include <map>
 #include <optional>
@@ -88,8 +87,7 @@ class InitCheck final : public Observer {
       const std::uint64_t end = (address / chip_->local_bytes + 1) * chip_->local_bytes;
       if (end <= chip_->local_mem.bytes) shadow_->mark_written(run_of(*chip_, {SpanSpace::kLocal, address, end}));
     } else if (chip_->l2_sram.contains(address)) {
-      const std::uint64_t offset = address - chip_->l2_sram.start;
-      std::memset(shadow_->l2() + offset, shadow_->launch(), chip_->l2_sram.bytes - offset);
+      shadow_->mark_written({SpanSpace::kSystem, address, chip_->l2_sram.start + chip_->l2_sram.bytes});
     } else if (chip_->global_mem.contains(address)) {
       allocations_->update(known_);
       if (const AllocationRecord* owner = known_.find(address)) {
@@ -453,8 +451,7 @@ class InitCheck final : public Observer {
     if (use.tensor.space == Space::kLocal && !updates) note_smaller(op, use.tensor);
     for_each_used_run(*chip_, use, [&](SpanSpace space, const LaneRun& run) {
       if (space == SpanSpace::kLocal) return shadow_->mark_written(run);
-      const Span span{space, run.begin, run.end};
-      if (std::uint8_t* states = shadow_->find(span)) std::memset(states, expected(span), run.end - run.begin);
+      if (space == SpanSpace::kSystem) shadow_->mark_written({space, run.begin, run.end});
     });
     if (use.tensor.space != Space::kLocal) return;
     writes_.push_back({op, use.tensor, here_});

@@ -15,6 +15,7 @@ namespace {
 
 // Local memory, divided for what has to be done when a launch begins.
 constexpr std::uint64_t kPartBytes = 512;
+constexpr std::uint64_t kL2PartBytes = 1 << 12;
 constexpr std::uint8_t kHasWritten = 1, kHasBad = 2, kWasBad = 4;
 
 std::uint64_t offsets_of(const Chip& chip) {
@@ -34,6 +35,7 @@ Result<std::shared_ptr<Shadow>> Shadow::create(const Chip& chip) {
     std::uint64_t bytes;
   } parts[] = {{&shadow->global_, chip.global_mem.bytes},
                {&shadow->l2_, chip.l2_sram.bytes},
+               {&shadow->l2_parts_, (chip.l2_sram.bytes + kL2PartBytes - 1) / kL2PartBytes},
                {&shadow->lane_bits_, offsets_of(chip) * 3 * sizeof(std::uint64_t) * cores},
                {&shadow->states_, chip.local_mem.bytes * cores},
                {&shadow->parts_, part_count(chip) * cores},
@@ -75,22 +77,37 @@ void Shadow::for_each_lane_part(const Span& span, F f) const {
   }
 }
 
+void Shadow::find_states(const Lanes& all, const LaneRun& run, std::uint64_t begin) const {
+  const std::uint64_t lanes = run.lanes;
+  std::uint64_t now = 0, any_bad = 0, all_bad = lanes;
+  for (std::uint64_t at = run.begin; at < run.end; ++at) {
+    now |= all.now[at];
+    any_bad |= all.bad[at];
+    all_bad &= all.bad[at];
+  }
+  // All bad: the states are there.
+  if ((now & lanes) == 0 && all_bad != 0) return;
+  std::uint8_t* const states = all.states + begin - run.begin;
+  if (((now | any_bad) & lanes) == 0) {
+    for (std::uint64_t at = run.begin; at < run.end; ++at)
+      states[at] = (all.earlier[at] & lanes) != 0 ? kFirstLaunch : kUnknown;
+    return;
+  }
+  const std::uint8_t own = own_launch_;
+  // Without branches: written and unwritten bytes alternate where rows end.
+  for (std::uint64_t at = run.begin; at < run.end; ++at) {
+    const std::uint8_t before = (all.earlier[at] & lanes) != 0 ? kFirstLaunch : kUnknown;
+    const std::uint8_t other = (all.bad[at] & lanes) != 0 ? states[at] : before;
+    states[at] = (all.now[at] & lanes) != 0 ? own : other;
+  }
+}
+
 std::uint8_t* Shadow::find(const Span& span) const {
   switch (span.space) {
     case SpanSpace::kLocal: {
       mark_waiting();
       const Lanes all = lanes();
-      const std::uint8_t own = own_launch_;
-      for_each_lane_part(span, [&](const LaneRun& run, std::uint64_t begin) {
-        std::uint8_t* const states = all.states + begin - run.begin;
-        const std::uint64_t lanes = run.lanes;
-        // Without branches: written and unwritten bytes alternate where rows end.
-        for (std::uint64_t at = run.begin; at < run.end; ++at) {
-          const std::uint8_t before = (all.earlier[at] & lanes) != 0 ? kFirstLaunch : kUnknown;
-          const std::uint8_t other = (all.bad[at] & lanes) != 0 ? states[at] : before;
-          states[at] = (all.now[at] & lanes) != 0 ? own : other;
-        }
-      });
+      for_each_lane_part(span, [&](const LaneRun& run, std::uint64_t begin) { find_states(all, run, begin); });
       return all.states + span.begin;
     }
     case SpanSpace::kStatic: return nullptr;
@@ -169,20 +186,33 @@ void Shadow::mark_written(std::uint64_t address, std::uint64_t bytes) {
   std::memset(global(address), kLastLaunch, bytes);
 }
 
+void Shadow::mark_written(const Span& span) {
+  if (span.end <= span.begin) return;
+  if (is_global(span.begin, span.end - span.begin)) return mark_written(span.begin, span.end - span.begin);
+  if (!chip_.l2_sram.contains(span.begin)) return;
+  const std::uint64_t first = span.begin - chip_.l2_sram.start;
+  const std::uint64_t end = std::min(span.end - chip_.l2_sram.start, chip_.l2_sram.bytes);
+  std::memset(l2_.data() + first, own_launch_, end - first);
+  for (std::uint64_t part = first / kL2PartBytes; part <= (end - 1) / kL2PartBytes; ++part)
+    l2_parts_.data()[part] = kHasWritten;
+}
+
 // What is tainted counts as an earlier launch's from now on, and what was written over is neither stale nor tainted.
 void Shadow::forget_bad(const Lanes& all, std::uint64_t part) {
   const std::uint64_t first = part * kPartBytes, last = std::min(first + kPartBytes, all.offsets);
-  std::uint64_t stale = 0;
-  for (std::uint64_t at = first; at < last; ++at) {
-    all.bad[at] &= ~all.now[at];
-    for (std::uint64_t lanes = all.bad[at]; lanes != 0; lanes &= lanes - 1) {
-      const std::uint64_t lane = lanes & -lanes;
-      if (!is_taint(all.states[place_in_lane(chip_, at, std::countr_zero(lane))])) continue;
-      all.earlier[at] |= lane;
-      all.bad[at] &= ~lane;
+  std::uint64_t bad = 0, stale = 0;
+  for (std::uint64_t at = first; at < last; ++at) bad |= all.bad[at] &= ~all.now[at];
+  // A part lies in one NPU of each lane.
+  for (std::uint64_t lanes = bad; lanes != 0; lanes &= lanes - 1) {
+    const std::uint64_t lane = lanes & -lanes;
+    const std::uint8_t* const states = all.states + place_in_lane(chip_, first, std::countr_zero(lane));
+    for (std::uint64_t at = first; at < last; ++at) {
+      const std::uint64_t tainted = is_taint(states[at - first]) ? all.bad[at] & lane : 0;
+      all.earlier[at] |= tainted;
+      all.bad[at] ^= tainted;
     }
-    stale |= all.bad[at];
   }
+  for (std::uint64_t at = first; at < last; ++at) stale |= all.bad[at];
   all.parts[part] = stale != 0 ? kWasBad : 0;
 }
 
@@ -206,9 +236,12 @@ std::uint8_t Shadow::next_number() {
   const std::uint8_t number = *launch_.data();
   if (number < kLastLaunch) return static_cast<std::uint8_t>(number + 1);
   // Numbers run out: what was written in any launch becomes an earlier launch's.
-  std::uint8_t* states = l2_.data();
-  for (std::uint64_t i = 0; i < l2_.bytes(); ++i) {
-    if (states[i] > kFirstLaunch) states[i] = kFirstLaunch;
+  for (std::uint64_t part = 0; part < l2_parts_.bytes(); ++part) {
+    if (l2_parts_.data()[part] == 0) continue;
+    const std::uint64_t end = std::min((part + 1) * kL2PartBytes, l2_.bytes());
+    for (std::uint8_t* state = l2_.data() + part * kL2PartBytes; state < l2_.data() + end; ++state) {
+      if (*state > kFirstLaunch) *state = kFirstLaunch;
+    }
   }
   return kFirstLaunch + 1;
 }

@@ -37,7 +37,8 @@ class Shadow {
   bool is_global(std::uint64_t address, std::uint64_t bytes) const;
   std::uint8_t* global(std::uint64_t address) const { return global_.data() + (address - chip_.global_mem.start); }
 
-  std::uint8_t* l2() const { return l2_.data(); }
+  // Of global or L2 memory, in this launch; no other memory is followed.
+  void mark_written(const Span& span);
 
   // Of local memory of the core that this process is: whether all of a run was written in this launch.
   bool is_written(const LaneRun& run) const;
@@ -70,13 +71,16 @@ class Shadow {
   std::uint8_t next_number();
   Lanes lanes() const;
   void mark_waiting() const;
+  // Puts the states of a run, which lies in one lane from `begin` on, into `states`.
+  void find_states(const Lanes& lanes, const LaneRun& run, std::uint64_t begin) const;
   template <class F>
   void for_each_lane_part(const Span& span, F f) const;
   void forget_bad(const Lanes& lanes, std::uint64_t part);
 
   Chip chip_;
-  // lane_bits_, states_, parts_: of one core after the other
-  SharedBytes global_, l2_, lane_bits_, states_, parts_, launch_;
+  // l2_parts_: which parts of L2 were ever written; lane_bits_, states_, parts_: of one
+  // core after the other
+  SharedBytes global_, l2_, l2_parts_, lane_bits_, states_, parts_, launch_;
   std::uint8_t own_launch_ = kFirstLaunch;  // that runs here
   mutable std::vector<LaneRun> waiting_;    // of each core: to be marked
 };

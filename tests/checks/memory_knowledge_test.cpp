@@ -123,12 +123,23 @@ TEST(ShadowBytes, NumbersOfLaunchesStartAgain) {
   ASSERT_TRUE(chip);
   const auto shadow = Shadow::create(*chip);
   ASSERT_TRUE(shadow);
+  const std::uint64_t l2 = chip->l2_sram.start, bytes = chip->l2_sram.bytes;
+  ASSERT_GT(bytes, 20000U);
+  // Written in every launch, in the first only, and never.
+  const Span always{SpanSpace::kSystem, l2 + 4090, l2 + 4100}, once{SpanSpace::kSystem, l2 + bytes - 1, l2 + bytes};
   for (int i = 0; i < 1000; ++i) {
     (*shadow)->begin_launch();
     const std::uint8_t now = (*shadow)->launch();
     EXPECT_GT(now, Shadow::kFirstLaunch);
-    EXPECT_NE(*(*shadow)->l2(), now) << "what the launch before wrote must not count as this one's";
-    *(*shadow)->l2() = now;
+    const std::uint8_t* const states = (*shadow)->find(always);
+    for (int byte = 0; byte < 10; ++byte)
+      EXPECT_NE(states[byte], now) << "what the launch before wrote must not count as this one's";
+    (*shadow)->mark_written(always);
+    EXPECT_EQ(find_other(states, 10, now), 10U);
+    if (i == 0) (*shadow)->mark_written(once);
+    const std::uint8_t late = *(*shadow)->find(once);
+    EXPECT_TRUE(i == 0 ? late == now : late >= Shadow::kFirstLaunch && late != now);
+    EXPECT_EQ(*(*shadow)->find({SpanSpace::kSystem, l2 + 12000, l2 + 12001}), Shadow::kUnknown);
   }
 }
 
