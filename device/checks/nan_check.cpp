@@ -51,7 +51,7 @@ struct Unusual {
 template <class Word>
 bool is_finite(const std::uint8_t* data, std::uint64_t count, Word exponent) {
   constexpr std::uint64_t kBlock = 64;  // words, whose number has to be known for that
-  Word found = 0;  // as wide as the words, for the same
+  Word found = 0;                       // as wide as the words, for the same
   const auto look = [&](std::uint64_t first, std::uint64_t words) {
     for (std::uint64_t i = first; i < first + words; ++i) {
       Word bits = 0;
