@@ -41,7 +41,7 @@ from ._temporary import temporary_folder
 from .errors import CompileError, Error
 from .report import FLOAT64_NOTE, to_json, words_of_bound
 
-# The exit status of each verdict; 2 is a case or an option that is not usable.
+# The exit status of each verdict; 2 is a case or an option that is not usable, and of the launcher that no Python has this package.
 STATUSES = {runner.OK: 0, runner.WRONG: 110, runner.COMPILE: 111, runner.LAUNCH: 112, runner.FINDINGS: 120, runner.TIMEOUT: 122,
             runner.UNSUPPORTED: 123}
 USAGE = 2
@@ -391,7 +391,7 @@ def _parser():
                                      "checks it, and compares it with the case's reference. docs/agents.md describes cases and the JSON.",
                                      formatter_class=argparse.RawDescriptionHelpFormatter,
                                      epilog="Exit status: " + ", ".join(f"{status} {verdict}" for verdict, status in sorted(
-                                         STATUSES.items(), key=lambda row: row[1])) + f"; {USAGE} a case or an option that is not usable.")
+                                         STATUSES.items(), key=lambda row: row[1])) + f"; {USAGE} a case or an option that is not usable, or no Python with softtpu and numpy (SOFTTPU_PYTHON names one).")
     parser.add_argument("kernel", metavar="KERNEL.c", help="source of the kernel")
     parser.add_argument("case", metavar="CASE.py", help="arguments, shapes and reference")
     parser.add_argument("--chip", action="append", metavar="CHIPS", help="chips, separated by commas, instead of the case's")

@@ -3,6 +3,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -324,6 +325,32 @@ def test_the_launcher_starts_it(files):
     assert done.returncode == 0 and "2 of 2 cases right" in done.stdout, done.stdout + done.stderr
     done = subprocess.run([launcher, "try", "--help"], capture_output=True, text=True, env=environment, timeout=60, check=False)
     assert done.returncode == 0 and "--watch" in done.stdout
+
+
+def test_a_launcher_without_the_package_says_what_to_install(files, tmp_path):
+    launcher = pathlib.Path(os.environ.get("SOFTTPU_PREFIX", "")) / "bin/softtpu"
+    if not launcher.exists():
+        pytest.skip("no build tree")
+    bare = tmp_path / "python3"
+    bare.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S "$@"\n')  # without installed packages
+    bare.chmod(0o755)
+    (tmp_path / "bin").mkdir()
+    alone = shutil.copy(launcher, tmp_path / "bin")
+    environment = {**{name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}, "SOFTTPU_PYTHON": str(bare)}
+
+    def tried(*options):
+        done = subprocess.run([alone, "try", *files(), *options], capture_output=True, text=True, env=environment, cwd=tmp_path, timeout=60, check=False)
+        assert done.returncode == 2, done.stdout + done.stderr
+        return done.stdout, done.stderr
+
+    said, error = tried()
+    assert said == "" and error.count("\n") == 1 and "lacks softtpu and numpy" in error and "SOFTTPU_PYTHON=" in error, error
+    said, error = tried("--json")
+    usual = json.loads(command(*files(), "--json", "--chip", "nochip", status=2)[0])
+    assert error == "" and json.loads(said) == {**usual, "text": json.loads(said)["text"]} and "lacks softtpu and numpy" in said, said
+    assert tried("--json", "--watch")[0].count("\n") == 1
+    environment["SOFTTPU_PYTHON"] = str(tmp_path / "nothing")
+    assert "nothing\" cannot be started: No such file" in tried()[1]
 
 
 def test_a_reader_that_has_ended_gets_no_traceback(files):

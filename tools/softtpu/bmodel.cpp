@@ -128,7 +128,7 @@ int compare_layers(const BmodelOptions& options) {
   for (const std::string& report : options.run.reports) add("--report", report);
   if (options.static_parts) words.emplace_back("--static-parts");
   words.insert(words.end(), {"--", options.file});
-  return become_python("--onnx and --npz", words);
+  return fail(become_python("--onnx and --npz", words));
 }
 
 // By its option, or by the variable itself.

@@ -56,7 +56,7 @@ int run_on_cluster(const GoldenOptions& options) {
   if (options.session.list_skipped) words.emplace_back("--skipped");
   words.emplace_back("--");
   words.insert(words.end(), options.session.paths.begin(), options.session.paths.end());
-  return become_python("--cluster", words);
+  return fail(become_python("--cluster", words));
 }
 
 int run_calls(const GoldenOptions& options) {

@@ -4,10 +4,13 @@
 #include <string>
 #include <vector>
 
+#include "runtime/base/result.hpp"
+
 namespace softtpu::cli {
 
-// Becomes `python3 -m ARGUMENTS...` with the package that belongs to this program. Returns, with an exit status, only
-// when it cannot be started; the message names `what` needed it.
-int become_python(const std::string& what, const std::vector<std::string>& arguments);
+// Becomes `python3 -m ARGUMENTS...` with the package that belongs to this program: the Python that SOFTTPU_PYTHON
+// names, else the first of PATH's and the system's that has softtpu and numpy. Returns only when there is none; the
+// message names `what` needed it.
+Error become_python(const std::string& what, const std::vector<std::string>& arguments);
 
 }  // namespace softtpu::cli
