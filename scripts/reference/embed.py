@@ -48,7 +48,7 @@ def as_json(reference):
                 functions[name] = {"not_varied": fixed, "refused": function.is_refused_on_hosts, "on": {chip: differing for chip, differing in further.items() if differing},
                                    "asked": shared({chip: answers for chip, answers in asked.items() if answers}), "signature": function.prototype.text(), "purpose": function.purpose, "include": function.prototype.include,
                                    "family": family["title"], "page": page, "title": title, "topics": reference.topics(name), "sections": sections}
-    return {"texts": texts, "functions": functions, "names": names_of_headers(), "limit_words": model.OF_PRODUCT, "labels": model.LABELS}
+    return {"texts": texts, "functions": functions, "samples": reference.samples_of_topics(), "names": names_of_headers(), "limit_words": model.OF_PRODUCT, "labels": model.LABELS}
 
 
 # ---- Types, enumerators and macros, and functions that have no page

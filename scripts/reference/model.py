@@ -512,8 +512,8 @@ class Reference:
 
         for names in self.common["topics"].values():
             for name in names:
-                if name not in self.prototypes:
-                    raise Wrong(f"common.toml: a topic names {name}, which is in no public header")
+                if name not in self.prototypes and not (ROOT / name / "case.py").is_file():
+                    raise Wrong(f"common.toml: a topic names {name}, which is in no public header, and no sample with a case")
 
     def facts_of(self, chip):
         """A chip's description, with what it takes from the one that it begins with."""
@@ -523,6 +523,15 @@ class Reference:
     def topics(self, name):
         """What the function is looked for under."""
         return " ".join(topic for topic, names in self.common["topics"].items() if name in names)
+
+    def samples_of_topics(self):
+        """The samples that topics name: what they show, what they are looked for under, and the chips of their case."""
+        found = {}
+        for name in sorted({name for names in self.common["topics"].values() for name in names if name not in self.prototypes}):
+            shows = (ROOT / name / "README.md").read_text().split("\n\n")[1]
+            chips = re.search(r"^chips = (\[.*\])$", (ROOT / name / "case.py").read_text(), re.M)
+            found[name] = {"purpose": " ".join(shows.split()), "topics": self.topics(name), "chips": json.loads(chips[1])}
+        return found
 
     def is_okkernel(self, name):
         """Of the other interface, as the chip says that was asked about it."""

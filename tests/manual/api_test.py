@@ -56,6 +56,12 @@ def main():
                         ("average pooling", "tpu_bdc_fp_avg_pool2d"), ("reshape", "tpu_gdma_cpy_L2L"), ("absolute value of a tensor", "tpu_bdc_abs")):
         hits = [hit["name"] for hit in json.loads(api("--search", words, "--json"))]
         assert name in hits[:2], f"{words}: {hits}"
+    # A kernel with 4-bit weights: its steps, and the sample that has them.
+    for words in ("int4 weight matrix product dequant", "dequantise int4 weights", "unpack nibbles", "uint4 unpack", "4-bit", "interleave"):
+        hits = {hit["name"]: hit["usable_on"] for hit in json.loads(api("--search", words, "--json"))}
+        assert {"samples/w4a16", "tpu_bdc_and_C", "tpu_bdc_logical_shift_C", "tpu_bdc_cast"} <= set(list(hits)[:6]), f"{words}: {list(hits)}"
+        assert "bm1688" in hits["samples/w4a16"] and "cv184x" not in hits["samples/w4a16"], hits
+    assert next(iter(json.loads(api("--search", "4-bit", "--json", "--chip", "cv184x"))))["name"] != "samples/w4a16"
     # Words where a name is expected, and several words without quotation marks.
     assert "tpu_bdc_fp32_sin" in api("rope") and "tpu_core_index" in api("which", "core", "am", "I") and "tpu_bdc_fp32_mm" in api("--search", "cumulative", "sum")
     assert "did you mean" not in api("tpu_bdc_fp_add", "--json")

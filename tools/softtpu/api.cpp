@@ -130,6 +130,7 @@ const std::vector<std::pair<std::string, Chip>>& all_chips() {
 
 // Functions outside of the table are those of hosts, which run with every chip or with none.
 bool runs_on(const FunctionReference& reference, const std::string& name, const Chip& chip) {
+  if (const auto chips = reference.chips_of_sample(name)) return std::ranges::find(*chips, chip.name) != chips->end();
   const auto op = find_op(name);
   return op ? runs_on(info(*op), chip) : !reference.is_refused_on_hosts(name);
 }

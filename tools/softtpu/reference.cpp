@@ -319,6 +319,13 @@ json FunctionReference::page_as_json(const std::string& name, const View& view) 
   return out;
 }
 
+std::optional<std::vector<std::string>> FunctionReference::chips_of_sample(const std::string& name) const {
+  const json& samples = data_->all["samples"];
+  const auto found = samples.find(name);
+  if (found == samples.end()) return std::nullopt;
+  return (*found)["chips"].get<std::vector<std::string>>();
+}
+
 bool FunctionReference::is_refused_on_hosts(const std::string& name) const {
   const auto page = data_->functions().find(name);
   if (page != data_->functions().end()) return (*page)["refused"];
@@ -394,6 +401,12 @@ std::vector<FunctionReference::Hit> FunctionReference::search(
     if (count > 0 && data_->has_topic(entry, phrase)) score += kWholeTopic, count = static_cast<int>(words.size());
     add(count, score, name);
   }
+  for (const auto& [name, entry] : data_->all["samples"].items()) {
+    auto [count, score] =
+        Data::fit_name(name, entry["purpose"].get<std::string>() + " " + entry["topics"].get<std::string>(), words);
+    if (count > 0 && Data::has_topic(entry, phrase)) score += kWholeTopic, count = static_cast<int>(words.size());
+    add(count, score, name);
+  }
   for (const auto& [name, entry] : data_->all["names"].items()) {
     if (entry[0] != "function") continue;
     const auto [count, score] = Data::fit_name(name, entry[4].get<std::string>(), words);
@@ -403,8 +416,12 @@ std::vector<FunctionReference::Hit> FunctionReference::search(
   std::vector<Hit> hits;
   for (const auto& [count, refused, score, older, size, name] : found) {
     if (hits.size() == kMostHits || count != std::get<0>(found.front())) break;
-    hits.push_back(
-        {name, has(name) ? data_->functions()[name]["purpose"].get<std::string>() : find_name(name, "")->about});
+    if (const auto sample = data_->all["samples"].find(name); sample != data_->all["samples"].end()) {
+      hits.push_back({name, (*sample)["purpose"]});
+    } else {
+      hits.push_back(
+          {name, has(name) ? data_->functions()[name]["purpose"].get<std::string>() : find_name(name, "")->about});
+    }
   }
   return hits;
 }

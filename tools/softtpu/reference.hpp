@@ -35,6 +35,8 @@ class FunctionReference {
   // The same as one JSON object.
   nlohmann::json page_as_json(const std::string& name, const View& view) const;
 
+  // The chips that a sample runs on; nullopt: it is no sample that a search finds.
+  std::optional<std::vector<std::string>> chips_of_sample(const std::string& name) const;
   // Whether it is a host function that an emulated device refuses.
   bool is_refused_on_hosts(const std::string& name) const;
 
@@ -55,7 +57,8 @@ class FunctionReference {
   struct Hit {
     std::string name, purpose;
   };
-  // Functions whose texts hold all the words, else as many as any does, best first. Those that `is_refused` comes last.
+  // Functions and samples whose texts hold all the words, else as many as any does, best first. Those that `is_refused`
+  // come last.
   std::vector<Hit> search(const std::string& words, const std::function<bool(const std::string&)>& is_refused) const;
 
  private:
