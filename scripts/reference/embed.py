@@ -40,8 +40,8 @@ def as_json(reference):
                 sections = [[label, number_of(value)] for label, value in function.sections()]
                 first, chips = function.limits.get("chip"), function.limits.get("chips", [])
                 further = {chip: [[label, number_of(value)] for label, value in function.sections_on(chip)] for chip in chips if chip != first}
-                # The first chip's text lists the types of the others, too.
-                further[first] = [[label, number_of(value)] for label, value in function.sections_on(first) if label == "types"]
+                # The first chip's text lists types and numbers of the others, too.
+                further[first] = [[label, number_of(value)] for label, value in function.sections_on(first) if label in ("types", "layout", "rounding", "note")]
                 asked = {chip: {parameter: number_of(answers) for parameter, answers in limits.get("parameters", {}).items()}
                          for chip, limits in ((chip, function.limits if chip == first else function.limits_on(chip)) for chip in chips)}
                 fixed = {chip: number_of(listed[name]) for chip, listed in reference.not_varied.items() if name in listed}

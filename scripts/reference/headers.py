@@ -28,7 +28,7 @@ def matters(function):
 
 def comment(function):
     lines = textwrap.wrap(function.purpose, WIDTH)
-    layout = model.flat(function.field("layout")).split("\n")[0]
+    layout = function.with_numbers(model.flat(function.field("layout"))).split("\n")[0]
     first = re.match(r".*?[^.]\.(?= [A-Z]|$)", layout)
     notes = textwrap.wrap(f"Layout: {first[0]}", WIDTH, subsequent_indent="  ") if first else []
     for name, text in matters(function):

@@ -142,6 +142,25 @@ class Function:
             values = values_of(reference.facts_of(about), about)
             self.own = {**own, **{field: text.format(**values) for field, text in filled.items()}}
 
+    def with_numbers(self, text):
+        """A text with the numbers of the chip that it names in braces; without a chip those of the first one, with what others have behind them."""
+        if "{" not in text:
+            return text
+        chips = [self.chip] if self.chip else [self.limits.get("chip", "bm1684x"), *self.limits.get("chips", [])]
+        values = {chip: values_of(self.reference.facts_of(chip), chip) for chip in chips}
+
+        def number(match):
+            if match[1] not in values[chips[0]]:
+                raise Wrong(f"{self.name}: no number of a chip is called {match[1]}")
+            first = values[chips[0]][match[1]]
+            others = {}
+            for chip in chips:
+                if values[chip][match[1]] != first:
+                    others.setdefault(values[chip][match[1]], []).append(chip.upper())
+            there = "; ".join(f"{words(names)}: {value}" for value, names in others.items())
+            return f"{first} ({there})" if there else str(first)
+        return re.sub(r"\{(\w+)\}", number, text)
+
     def on(self, chip):
         """The same on a further chip."""
         return Function(self.prototype, self.family, self.written, self.reference, chip)
@@ -422,13 +441,13 @@ class Function:
         for table in (self.own, self.family):
             notes = table.get("notes", [])
             out += [notes] if isinstance(notes, str) else notes
-        return [flat(note) for note in out]
+        return [self.with_numbers(flat(note)) for note in out]
 
     def layout_text(self):
         """Tensors without strides are aligned where nothing else is said."""
         names = [name for _, name in self.prototype.parameters]
         local = any(kind == "local_addr_t" for kind, _ in self.prototype.parameters)
-        written = flat(self.field("layout"))
+        written = self.with_numbers(flat(self.field("layout")))
         if written or not local or "shape" not in names or any("stride" in name for name in names):
             return written
         return "Tensors lie in the aligned layout."
@@ -452,14 +471,17 @@ class Function:
         return found if len(found) <= MOST_SAMPLES else []
 
     def rounding_text(self):
-        return flat(self.field("rounding")) or ("Neither recorded nor described." if self.undetermined else "")
+        return self.with_numbers(flat(self.field("rounding"))) or ("Neither recorded nor described." if self.undetermined else "")
 
     def returns_text(self):
         return flat(self.field("returns")) or ("0, after the refusal" if self.undetermined else "")
 
     def numerics(self):
         target = self.family.get("numerics", "")
-        return f"docs/numerics/{target}" if target else ""
+        own = f"{self.chip}.md"     # what the chip has otherwise
+        if not target or target.startswith(own) or not (ROOT / "docs/numerics" / own).exists():
+            return f"docs/numerics/{target}" if target else ""
+        return f"docs/numerics/{own} (what this chip has otherwise), docs/numerics/{target}"
 
 
 def merged(base, own):
@@ -477,7 +499,8 @@ def values_of(facts, chip):
     return {"chip": chip.upper(), "npus": facts["npu_num"], "banks": local["banks"], "eu_bytes": facts["eu_bytes"], "fp32_elements": facts["eu_bytes"] // 4,
             "local_bytes": local["bytes_per_npu"], "l2_bytes": next((l2[name] for name in ("told_bytes", "per_core_bytes", "usable_bytes", "bytes") if name in l2), 0),
             "l2_start": l2.get("start", "none"), "local_start": local["start"], "static_start": facts["static_mem"]["start"], "global_start": facts["global_mem"]["start"],
-            "cores": facts["cores"], "dma_w_stride": facts.get("dma_w_stride_bytes", 128)}
+            "cores": facts["cores"], "sum_group": facts.get("sum_group"), "sum_group_of_bytes": 2 * facts.get("sum_group", 0),
+            "weight_block": facts.get("weight_block"), "f16_subnormals": "become zeros" if "f16-subnormals-are-zeros" in facts.get("rules", []) else "stay", "dma_w_stride": facts.get("dma_w_stride_bytes", 128)}
 
 
 def calls_in_samples():

@@ -106,7 +106,7 @@ def main():
         name = "tpu_bdc_fp_add" if chip == "bm1684" else "tpu_cdma_send"
         page = json.loads(api(name, "--json", "--chip", chip))
         assert page["on_chip"] and page["parameters"] and not page.keys() & {"types", "limits", "errors", "engine", "example", "time"}, page
-        assert chip not in page["usable_on"] and "BM1684X" not in api(name, "--chip", chip).split("chips  ")[0], page
+        assert chip not in page["usable_on"] and not re.search(r"BM1684X\b", api(name, "--chip", chip).split("chips  ")[0]), page
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
         file.write('{"base": "bm1688", "name": "mine", "npu_num": 16}')
         file.flush()
@@ -131,6 +131,15 @@ def main():
     # Special values are said for each chip.
     notes = " ".join(json.loads(api("tpu_bdc_fp32_rsqrt", "--json", "--chip", "bm1690"))["note"])
     assert "BM1690E and BM1684X2: rsqrt(+-0) is +-Inf" in notes and "sqrt(+Inf) is NaN" in notes, notes
+    # So are numbers that texts name; without a chip those of the others stand beside the first one's.
+    for name in ("tpu_bdc_fp_mm", "tpu_bdc_fp_mm_R_trans"):
+        for chip, group in (("bm1684x", 32), ("bm1688", 16), ("bm1690", 32), ("bm1684x2", 16), ("cv184x", 8)):
+            page = json.loads(api(name, "--json", "--chip", chip))
+            assert page["rounding"].startswith(f"K in groups of {group}:") and f"at multiples of {group} the bits" in " ".join(page["note"]), (chip, page)
+        assert "K in groups of 32 (BM1688 and BM1684X2: 16; CV184X: 8):" in json.loads(api(name, "--json"))["rounding"]
+    page = json.loads(api("tpu_bdc_fp_mul", "--json", "--chip", "bm1684x2"))
+    assert "subnormals of fp16 become zeros" in page["rounding"] and page["numbers"].startswith("docs/numerics/bm1684x2.md"), page
+    assert "subnormals of fp16 stay, " in json.loads(api("tpu_bdc_fp_mul", "--json", "--chip", "bm1684x"))["rounding"]
     # A function that the first chip lacks has its limits on the chips that have it.
     assert json.loads(api("tpu_sdma_cpy_S2S", "--json", "--chip", "bm1690"))["limits"] and "chip_parameters" not in json.loads(api("tpu_bdc_fp_add", "--json"))
     # What no recording of a chip varies is said, and only there.

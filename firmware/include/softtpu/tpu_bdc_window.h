@@ -146,14 +146,14 @@ void tpu_bdc_fp_roi_depthwise2d(local_addr_t output_addr, local_addr_t input_add
 /* ---- BDC: convolution and depthwise convolution, integer ---- */
 
 /** Convolution of 8-bit integers with a zero point of the kernel and a padding value.
- * Layout: As tpu_bdc_fp_conv2d with b = 64; the input starts on NPU 0. */
+ * Layout: As tpu_bdc_fp_conv2d with b = 64 (BM1688 and BM1684X2: 32; CV184X: 16); the input starts on NPU 0. */
 void tpu_bdc_int8_asym_quant_conv2d(local_addr_t output_addr, local_addr_t input_addr, local_addr_t weight_addr,
     scalar_t kzp_val, scalar_t pad_val, const dim4* input_shape, const dim4* input_stride, int output_c,
     const dim2* kernel, const padding_t* padding, const dim2* stride, const dim2* dilation, data_type_t output_dtype,
     data_type_t input_dtype, data_type_t weight_dtype, data_type_t kzp_dtype, bool result_add);
 /** Convolution of 8-bit integers with a zero point of each output channel and a padding value of each input
  * channel.
- * Layout: As tpu_bdc_fp_conv2d with b = 64; the input starts on NPU 0.
+ * Layout: As tpu_bdc_fp_conv2d with b = 64 (BM1688: 32); the input starts on NPU 0.
  * Types: input_dtype int8 or uint8; kzp_dtype int8 or uint8; output_dtype int32 or int16; weight_dtype int8 or
  *   uint8 */
 void tpu_bdc_int8_asym_pc_quant_conv2d(local_addr_t output_addr, local_addr_t input_addr, local_addr_t weight_addr,
@@ -161,21 +161,21 @@ void tpu_bdc_int8_asym_pc_quant_conv2d(local_addr_t output_addr, local_addr_t in
     const dim2* kernel, const padding_t* padding, const dim2* stride, const dim2* dilation, data_type_t output_dtype,
     data_type_t input_dtype, data_type_t weight_dtype, data_type_t kzp_dtype, bool result_add);
 /** Convolution of 8-bit integers whose weights are all C.
- * Layout: As tpu_bdc_fp_conv2d with b = 64; the input starts on NPU 0.
+ * Layout: As tpu_bdc_fp_conv2d with b = 64 (BM1688 and BM1684X2: 32; CV184X: 16); the input starts on NPU 0.
  * C: every weight, in weight_dtype */
 void tpu_bdc_int8_asym_quant_conv2d_kernel_const(local_addr_t output_addr, local_addr_t input_addr, scalar_t C,
     scalar_t kzp_val, scalar_t pad_val, const dim4* input_shape, const dim4* input_stride, int output_c,
     const dim2* kernel, const padding_t* padding, const dim2* stride, const dim2* dilation, data_type_t output_dtype,
     data_type_t input_dtype, data_type_t weight_dtype, data_type_t kzp_dtype, bool result_add);
 /** Transposed convolution of 8-bit integers with a zero point, a padding value and an inserted value.
- * Layout: As tpu_bdc_fp_conv2d with b = 64; the input starts on NPU 0. */
+ * Layout: As tpu_bdc_fp_conv2d with b = 64 (BM1688 and BM1684X2: 32); the input starts on NPU 0. */
 void tpu_bdc_int8_asym_quant_conv2d_for_deconv2d(local_addr_t output_addr, local_addr_t input_addr,
     local_addr_t weight_addr, scalar_t kzp_val, scalar_t pad_val, scalar_t insert_val, const dim4* input_shape,
     const dim4* input_stride, int output_c, const dim2* kernel, const dim2* insert, const padding_t* padding,
     const dim2* dilation, data_type_t output_dtype, data_type_t input_dtype, data_type_t weight_dtype,
     data_type_t kzp_dtype, bool result_add);
 /** Transposed convolution of 8-bit integers with zero points, padding and inserted values of each channel.
- * Layout: As tpu_bdc_fp_conv2d with b = 64; the input starts on NPU 0.
+ * Layout: As tpu_bdc_fp_conv2d with b = 64 (BM1688: 32); the input starts on NPU 0.
  * Types: input_dtype int8 or uint8; kzp_dtype int8 or uint8; output_dtype uint32 or uint16; weight_dtype int8 or
  *   uint8 */
 void tpu_bdc_int8_asym_pc_quant_conv2d_for_deconv2d(local_addr_t output_addr, local_addr_t input_addr,
@@ -184,7 +184,7 @@ void tpu_bdc_int8_asym_pc_quant_conv2d_for_deconv2d(local_addr_t output_addr, lo
     const dim2* dilation, data_type_t output_dtype, data_type_t input_dtype, data_type_t weight_dtype,
     data_type_t kzp_dtype, bool result_add);
 /** Convolution of 8-bit integers with a right shift at the end.
- * Layout: As tpu_bdc_fp_conv2d with b = 64; the input starts on NPU 0. */
+ * Layout: As tpu_bdc_fp_conv2d with b = 64 (BM1688 and BM1684X2: 32; CV184X: 16); the input starts on NPU 0. */
 void tpu_bdc_int8_sym_quant_conv2d(local_addr_t output_addr, local_addr_t input_addr, local_addr_t weight_addr,
     local_addr_t bias_addr, const dim4* input_shape, const dim4* input_stride, int output_c, const dim2* kernel,
     const padding_t* padding, const dim2* stride, const dim2* dilation, data_type_t output_dtype,
@@ -192,7 +192,7 @@ void tpu_bdc_int8_sym_quant_conv2d(local_addr_t output_addr, local_addr_t input_
     bool result_relu);
 /** Transposed convolution of 8-bit integers with a right shift at the end: stride 1, zeros inserted, kernel rotated
  * by 180 degrees.
- * Layout: As tpu_bdc_fp_conv2d with b = 64; the input starts on NPU 0. */
+ * Layout: As tpu_bdc_fp_conv2d with b = 64 (BM1688 and BM1684X2: 32); the input starts on NPU 0. */
 void tpu_bdc_int8_sym_quant_conv2d_for_deconv2d(local_addr_t output_addr, local_addr_t input_addr,
     local_addr_t weight_addr, local_addr_t bias_addr, const dim4* input_shape, const dim4* input_stride, int output_c,
     const dim2* kernel, const dim2* insert, const padding_t* padding, const dim2* dilation, data_type_t output_dtype,
