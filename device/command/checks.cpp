@@ -117,15 +117,20 @@ Checks& Checks::type_in(std::string_view name, Dtype type, TypeSet allowed) {
       [&] {
         const bool four_bits = type == Dtype::kInt4 || type == Dtype::kUint4;
         const bool elsewhere = four_bits && (chip_.extra_types & types(type)) != 0;
-        return Wrong{elsewhere ? "{argument} type is {value} (allowed: {limit}). tpu_bdc_cast takes 4-bit integers to "
-                                 "wider types; what other functions do with them is mostly not determined."
-                     : four_bits
-                         ? "{argument} type is {value} (allowed: {limit}). The chip does not compute with 4-bit "
-                           "integers: unpack them with tpu_bdc_and_C and tpu_bdc_logical_shift_C."
-                         : "{argument} type is {value} (allowed: {limit}).",
-                     std::string(name), std::string(softtpu::to_text(type)), to_text(allowed)};
+        const Engine engine = info(op_).engine;
+        const bool copied = four_bits && (engine == Engine::kGdma || engine == Engine::kSdma);
+        return Wrong{
+            copied      ? "{argument} type is {value} (allowed: {limit}). Copy two 4-bit integers as one uint8: half "
+                          "the width."
+            : elsewhere ? "{argument} type is {value} (allowed: {limit}). tpu_bdc_cast takes 4-bit integers to "
+                          "wider types; what other functions do with them is mostly not determined."
+            : four_bits ? "{argument} type is {value} (allowed: {limit}). The chip does not compute with 4-bit "
+                          "integers: unpack them with tpu_bdc_and_C and tpu_bdc_logical_shift_C."
+                        : "{argument} type is {value} (allowed: {limit}).",
+            std::string(name), std::string(softtpu::to_text(type)), to_text(allowed)};
       },
-      [&] { return nearest_type(type, allowed); });
+      // What has half a byte for each element is no nearer to one type of whole bytes than to another.
+      [&] { return size_of(type) == 0 ? std::string() : nearest_type(type, allowed); });
 }
 
 Checks& Checks::in_range(std::string_view name, std::int64_t value, std::int64_t low, std::int64_t high) {

@@ -47,8 +47,10 @@ std::string to_text(const Dim4& shape) { return fmt::format("[{}, {}, {}, {}]", 
 std::string to_text(const Stride4& stride) {
   return fmt::format("[{}, {}, {}, {}]", stride.n, stride.c, stride.h, stride.w);
 }
-// The part of the shape that is in memory: along a dimension with stride 0 one element stands for all.
+// The part of the shape that is in memory: along a dimension with stride 0 one element stands for all. Elements without
+// a size in bytes have no strides.
 static Dim4 stored_shape(const Tensor& tensor) {
+  if (size_of(tensor.dtype) == 0) return tensor.shape;
   const auto extent = [](int count, std::int64_t stride) { return stride == 0 ? std::min(count, 1) : count; };
   return {extent(tensor.shape.n, tensor.stride.n), extent(tensor.shape.c, tensor.stride.c),
           extent(tensor.shape.h, tensor.stride.h), extent(tensor.shape.w, tensor.stride.w)};

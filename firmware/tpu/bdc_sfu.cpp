@@ -29,8 +29,11 @@ void load_fp32(const Call& call, local_addr_t addr, std::uint32_t offset, int le
 Dtype quotient_type(const Call& call, data_type_t dtype) {
   const Dtype type = call.dtype("dtype", dtype);
   const bool halves = !call.chip().has(Quirk::kFp32Quotients) || call.core().composite().has_value();
-  call.require(halves || !contains(kHalves, type), "{argument} is {value} (allowed: {limit}).", "dtype", to_text(type),
-               to_text(Dtype::kFp32));
+  if (!halves && contains(kHalves, type)) {
+    const std::string only{to_text(Dtype::kFp32)};
+    const Wrong wrong{"{argument} is {value} (allowed: {limit}).", "dtype", std::string(to_text(type)), only};
+    call.core().fault(ErrorKind::kUsage, Refusal{call.op(), "constraint/data-type", wrong, only});
+  }
   return type;
 }
 

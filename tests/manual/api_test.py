@@ -168,6 +168,7 @@ def main():
     assert "M (rows of output) and N (columns of output): 1..65535" in " ".join(api("tpu_bdc_fp8_mm", "--chip", "bm1690").split())
     for chip, text in (("bm1684x", "The chip does not compute with 4-bit"), ("bm1688", "mostly not determined")):
         assert text in " ".join(json.loads(api("tpu_bdc_and", "--json", "--chip", chip))["errors"]), chip
+        assert "Copy two 4-bit integers as one uint8" in " ".join(json.loads(api("tpu_gdma_cpy_S2L", "--json", "--chip", chip))["errors"]), chip
     for name in ("tpu_bdc_fp_mm", "tpu_bdc_int8_sym_quant_conv2d", "tpu_gdma_cpy_S2L", "tpu_bdc_int_mul"):
         named = ["4-bit integers" in json.loads(api(name, "--json", "--chip", chip))["on_chip"] for chip in ("bm1684x", "bm1688", "bm1690")]
         assert named == [False, True, True], f"{name}: {named}"

@@ -60,6 +60,14 @@ void misaligned(const void* raw) {
   tpu_initialize();
   tpu_gdma_cpy_S2L(1, args->a, &shape, NULL, NULL, DT_FP32);
 }
+void of_type(const void* raw) {
+  const args_t* args = raw;
+  tpu_initialize();
+  if (args->load) tpu_gdma_cpy_S2L(0, args->a, &kShape, NULL, NULL, args->load);
+  if (args->use) tpu_bdc_cast(0, 0x4000, &kShape, NULL, NULL, DT_FP16, args->use, RM_DOWN);
+  if (args->store) tpu_bdc_fp_rsqrt(0, 0x4000, &kShape, args->store);
+}
+TPUKERNEL_FUNC_REGISTER(of_type)
 TPUKERNEL_FUNC_REGISTER(square)
 TPUKERNEL_FUNC_REGISTER(misaligned)
 TPUKERNEL_FUNC_REGISTER(channels)
@@ -68,7 +76,7 @@ TPUKERNEL_FUNC_REGISTER(divide)
 TPUKERNEL_FUNC_REGISTER(bank)
 """
 # Codes of data_type_t.
-FP16, FP32, UINT16, BFP16 = 3, 5, 6, 11
+FP16, FP32, UINT16, BFP16, UINT4 = 3, 5, 6, 11, 12
 COUNT = 6400
 
 
@@ -158,6 +166,18 @@ def test_the_calls_of_a_finding_are_those_of_its_launch(module):
             module.misaligned(out, array, 3, 0, 0)
         finding, = caught.value.findings
         assert finding.rule == "constraint/alignment" and f"src 0x{array.address:x}" in str(finding) and f"src 0x{array.address:x}" in str(caught.value), finding
+
+
+@pytest.mark.parametrize("argument, type, says, nearest", [
+    (0, UINT4, "Copy two 4-bit integers as one uint8", ""), (1, UINT4, "unpack them with tpu_bdc_and_C", ""), (2, FP16, "dtype is fp16 (allowed: fp32)", "fp32 for dtype")])
+def test_a_type_that_a_command_does_not_take(module, argument, type, says, nearest):
+    """No cast is named as the way out of a copy, or of the cast itself."""
+    array = module.device.array(np.ones(COUNT, np.float32))
+    with pytest.raises(softtpu.LaunchError) as caught:
+        module.of_type(array, array, *(type if i == argument else 0 for i in range(3)))
+    finding, = caught.value.findings
+    assert finding.rule == "constraint/data-type" and says in finding.what and "[1, 1, 1, 1]" not in str(finding), finding
+    assert (f"(nearest: {nearest})" in str(finding)) if nearest else "nearest" not in str(finding), finding
 
 
 LOGARITHM = """

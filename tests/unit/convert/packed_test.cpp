@@ -222,6 +222,9 @@ TEST(PackedIntegers, AreRefusedWhereTheChipDoes) {
   older.expect_fault(cast(DT_UINT8, DT_UINT4), "src type is uint4");
   older.expect_fault(cast(DT_UINT8, DT_UINT4), "does not compute with 4-bit integers");
   older.expect_fault(add, "src0 type is int4");
+  for (const char* chip : {"bm1684x", "bm1690"})
+    TestDevice(chip).expect_fault([&] { tpu_gdma_cpy_L2L(kResult, kSource, &shape, nullptr, nullptr, DT_UINT4); },
+                                  "Copy two 4-bit integers as one uint8: half the width.");
   TestDevice fixed("bm1688");
   fixed.expect_fault(cast(DT_FP16, DT_UINT4), "dst type is fp16");
   fixed.expect_fault(cast(DT_INT4, DT_FP32), "src type is fp32");
