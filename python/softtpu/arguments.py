@@ -1,5 +1,6 @@
 """Packs the arguments of a launch into the struct that the kernel reads."""
 import ctypes
+import keyword
 import numbers
 import struct
 
@@ -179,6 +180,8 @@ class Packer:
         names = {member.name: member for member in members}
         given = {member.name for member, _ in values}
         for name, value in named.items():
+            if name not in names and name[-1:] == "_" and keyword.iskeyword(name[:-1]):
+                name = name[:-1]  # as Python writes a name that is one of its words: in_
             if name not in names:
                 self._fail(f"{self._layout.type} has no member {name!r}: {self._layout.signature()}", name)
             if name in given:

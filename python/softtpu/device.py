@@ -14,7 +14,7 @@ from . import _api, _native, compiler, types
 from .arguments import Layout, Packer
 from .array import _CHECKED_TYPES, Allocation, Array, _strides_of
 from .errors import ArgumentError, Error, LaunchError
-from .report import Finding, Result
+from .report import Finding, Result, float64_note
 
 # Of chips whose headers number data types otherwise (type_numbers in device/chip/chips): the macro that kernels are compiled with.
 _MACROS = {"bm1684x2": "__bm1684x2__"}
@@ -521,7 +521,7 @@ class Kernel:
 
         kernel(*args, cores=1, stream=None, wait=True, **args_by_name) -> Result
 
-    The arguments are the members of the kernel's struct, by position or name: arrays (passed as their addresses) and
+    The arguments are the members of the kernel's struct, by position or name (`in_` for a member `in`): arrays (passed as their addresses) and
     numbers; for an array or struct inside the struct, a sequence, a dictionary or bytes. Or a single argument is the whole struct: bytes,
     a ctypes struct or a numpy record. `wait=False` returns a `Future` at once.
     """
@@ -569,11 +569,11 @@ class Kernel:
 
         def work(kept=(args, named)):  # arrays stay until the launch has ended
             result = device._launch(handle, self, block, int(cores))
-            for value in (*args, *named.values()):
-                if isinstance(value, Array):
-                    value._allocation.last_result = weakref.ref(result)
-                    # NumPy makes them where no type is named.
-                    result._has_float64 = result._has_float64 or value.kind.name == "float64"
+            names = [member.name for member in self.layout.members] if self.layout else []
+            arrays = {name: value for name, value in (*zip(names, args), *named.items()) if isinstance(value, Array)}
+            for value in arrays.values():
+                value._allocation.last_result = weakref.ref(result)
+            result._float64 = float64_note(arrays)
             return result
         if not wait:
             return stream._submit(work)

@@ -3,8 +3,18 @@ import html
 import json
 import math
 
-FLOAT64_NOTE = "an argument is an array of float64, which no chip computes with: x.astype(np.float32)"
 _COLOURS = {"error": "#c62828", "warning": "#b26a00", "note": "#546e7a"}
+
+
+def float64_note(arrays):
+    """What to say of arrays by name that have NumPy's own type, which it takes where none is named; None: there are none."""
+    wrong = [name for name, array in arrays.items() if array.kind.name == "float64"]
+    if not wrong:
+        return None
+    others = {name: array.kind.name for name, array in arrays.items() if "float" in array.kind.name and name not in wrong}
+    right = f"{next(iter(others.values()))}, as {' and '.join(others)}" if len(set(others.values())) == 1 else "float32 or float16, whichever the kernel reads"
+    said = f"argument {wrong[0]} is an array" if len(wrong) == 1 else f"arguments {' and '.join(wrong)} are arrays"
+    return f"{said} of float64, which no chip computes with: make {'it' if len(wrong) == 1 else 'them'} {right}"
 
 
 class Finding:
@@ -63,7 +73,7 @@ class Result:
         self.kernel, self.chip, self.findings = kernel, chip, tuple(findings)
         self._lines = [line for line in times.splitlines() if line]
         self._times = None
-        self._has_float64 = False  # among the arrays that the kernel got
+        self._float64 = None  # what to say of such arrays among those that the kernel got
 
     @property
     def times(self):
@@ -119,8 +129,8 @@ class Result:
         if self.estimated_us is not None:
             lines.append(f"{self.estimated_us:.1f} us estimated, mostly {words_of_bound(self.bound)}")
             lines.append(f"the time rests on: {self.rests_on}")
-        if self._has_float64:
-            lines.append("note: " + FLOAT64_NOTE)
+        if self._float64:
+            lines.insert(1, self._float64)  # the cause of what else is said
         lines += [f"advice: {advice['text']}" for advice in self.advice or ()]
         lines += [str(finding).rstrip() for finding in self.findings]
         return "\n".join(lines)

@@ -15,6 +15,7 @@ from .errors import LaunchError
 
 OK, UNSUPPORTED, FINDINGS, WRONG, LAUNCH, TIMEOUT, COMPILE = "ok", "unsupported", "findings", "wrong", "launch", "timeout", "compile"
 VERDICTS = (COMPILE, TIMEOUT, LAUNCH, WRONG, FINDINGS, UNSUPPORTED, OK)
+BITS = "bits"  # the tolerance that allows nothing, by name
 _VERDICT_OF_STATUS = {_api.BM_ERR_TIMEOUT: TIMEOUT, _api.BM_NOT_SUPPORTED: UNSUPPORTED}
 _SEVERITIES = {"error": 0, "warning": 1, "note": 2}
 
@@ -68,7 +69,7 @@ class Difference:
 
 
 def difference(output, wanted, tolerance=None):
-    """None when the output is right, else a `Difference`. `tolerance` None: every bit has to be the same; a number: relative and absolute; a pair:
+    """None when the output is right, else a `Difference`. `tolerance` None or "bits": every bit has to be the same; a number: relative and absolute; a pair:
     absolute and relative; a function(got, wanted) that gives whether they count as equal: one truth value, or one for each element."""
     got = output.numpy() if isinstance(output, Array) else np.asarray(output)
     wanted = wanted.numpy() if isinstance(wanted, Array) else np.asarray(wanted)
@@ -82,7 +83,7 @@ def difference(output, wanted, tolerance=None):
         if equal.shape != got.shape:
             return None if equal else Difference("the reference differs")
         wrong = ~equal.astype(bool).reshape(-1)
-    elif tolerance is None:
+    elif tolerance is None or (isinstance(tolerance, str) and tolerance == BITS):
         if kind is not None and kind.is_small_float and wanted.dtype != got.dtype:
             wanted = types.encode(wanted, kind.name)
         if got.dtype != wanted.dtype:
@@ -105,9 +106,10 @@ def difference(output, wanted, tolerance=None):
         gaps = np.abs(got.astype(np.float64) - wanted.astype(np.float64)).reshape(-1)[differing]
     most = float(np.nanmax(gaps)) if np.isfinite(gaps).any() else None
     one, other = got.reshape(-1)[first].item(), wanted.reshape(-1)[first].item()
-    size = got.size
-    return Difference(f"{len(differing)} of {size} elements differ, the first is {first}: {one}, the reference has {other}", len(differing), size, first,
-                      index, one, other, most if most is None or math.isfinite(most) else None)
+    size, most = got.size, most if most is not None and math.isfinite(most) else None
+    apart = f", by {most:.4g} at most" if most is not None else ""
+    return Difference(f"{len(differing)} of {size} elements differ, the first is {first}: {one}, the reference has {other}{apart}", len(differing), size,
+                      first, index, one, other, most)
 
 
 def judge(result, outputs, wanted, tolerance=None):

@@ -9,7 +9,7 @@ A case is a Python file:
     shapes = [dict(count=1 << 12), dict(count=1 << 16)]      # what `arguments` is called with; default: once, with nothing
     chips = ["bm1684x", "bm1688"]                            # default: the default chip
     cores = [1]                                              # default: 1
-    tolerance = 1e-6                                         # as of softtpu.runner.difference; default: every bit
+    tolerance = 1e-6                                         # as of softtpu.runner.difference; default: every bit, which "bits" says, too
     kernel = "add"                                           # default: the only one that the source registers
 
     def arguments(count):                                    # by the names of the kernel's struct
@@ -19,12 +19,15 @@ A case is a Python file:
     def reference(a, b, **rest):                             # an array, or a dictionary by the names of the outputs; may be left out
         return a + b
 
+A member whose name is a keyword of Python is written {"in": ...}, or dict(in_=...); `reference` takes it as `in_`, or as rest["in"] of **rest.
 `arguments` and `reference` may also take `chip` and `cores`. `flags` is a list of further options of the compiler.
 """
 import argparse
 import inspect
 import itertools
 import json
+import keyword
+import numbers
 import os
 import pathlib
 import re
@@ -39,7 +42,7 @@ import numpy as np
 from . import device, runner
 from ._temporary import temporary_folder
 from .errors import CompileError, Error
-from .report import FLOAT64_NOTE, to_json, words_of_bound
+from .report import to_json, words_of_bound
 
 # The exit status of each verdict; 2 is a case or an option that is not usable, and of the launcher that no Python has this package.
 STATUSES = {runner.OK: 0, runner.WRONG: 110, runner.COMPILE: 111, runner.LAUNCH: 112, runner.FINDINGS: 120, runner.TIMEOUT: 122,
@@ -79,7 +82,7 @@ class Case:
         self.arguments, self.reference = names["arguments"], names.get("reference")
         self.shapes = self._list_of(names, "shapes", dict) or [{}]
         self.chips, self.cores = self._list_of(names, "chips", str), self._list_of(names, "cores", int)
-        self.tolerance, self.kernel, self.flags = names.get("tolerance"), names.get("kernel"), list(names.get("flags", ()))
+        self.tolerance, self.kernel, self.flags = self._tolerance_of(names), names.get("kernel"), list(names.get("flags", ()))
 
     def _list_of(self, names, name, kind):
         """What the case gives under a name: a list, or its only element; None: nothing."""
@@ -93,6 +96,15 @@ class Case:
         if not all(isinstance(one, kind) for one in listed):
             raise CaseError(f"{self.path.name}: {name} = {given!r} is no list of {_KINDS[kind]}")
         return listed
+
+    def _tolerance_of(self, names):
+        given = names.get("tolerance")
+        if given is None or callable(given) or (isinstance(given, str) and given == runner.BITS):
+            return given
+        both = given if isinstance(given, (tuple, list)) else (given, given)
+        if len(both) != 2 or not all(isinstance(number, numbers.Real) and number >= 0 for number in both):
+            raise CaseError(f'{self.path.name}: tolerance = {given!r} is no number, pair (absolute, relative), function or "{runner.BITS}"')
+        return given
 
     def make_arguments(self, shape, chip, cores):
         known = inspect.signature(self.arguments).parameters
@@ -108,6 +120,7 @@ class Case:
         # A reference may compute in place: the kernel gets what `arguments` gave.
         given = {name: value.copy() if isinstance(value, np.ndarray) else value for name, value in given.items()}
         known = inspect.signature(self.reference).parameters
+        given = {name + "_" if keyword.iskeyword(name) and name + "_" in known else name: value for name, value in given.items()}
         if not any(parameter.kind == parameter.VAR_KEYWORD for parameter in known.values()):
             given = {name: value for name, value in given.items() if name in known}
         given = {**{name: value for name, value in (("chip", chip), ("cores", cores)) if name in known}, **given}
@@ -204,7 +217,7 @@ def _case_lines(case):
         lines += ["  " + line for line in text if finding not in ended or line.lstrip().startswith(("why:", "fix:"))]
     for name, one in case["differences"].items():
         at = f"{name}{one['index']}" if one["index"] else name
-        lines.append(f"  {at}: {one['text']}" + (f", by {one['most']:.4g} at most" if one["most"] is not None else ""))
+        lines.append(f"  {at}: {one['text']}")
         writer = one["written_by"]
         if writer is not None:
             where = f" at {writer['at']}" if writer["at"] else ""
@@ -251,7 +264,7 @@ class Trier:
         chips = list(chips or case.chips or [None])
         counts = [int(count) for count in cores or case.cores or [1]]
         shapes = [dict(shape) for shape in shapes or case.shapes]
-        tolerance = None if tolerance == "bits" else case.tolerance if tolerance is None else tolerance
+        tolerance = case.tolerance if tolerance is None else tolerance
         document = Trial(format="softtpu-try", version=VERSION, kernel_file=str(kernel), case_file=str(case.path), verdict=runner.OK, exit_status=0,
                          kernel=None, compile=[], cases=[], left_out=[], seconds=0.0)
         for chip in chips:
@@ -300,9 +313,11 @@ class Trier:
                  "failure": launch.error.as_dict() if launch.error is not None else None,
                  "differences": {name: {**one.as_dict(), "written_by": None} for name, one in launch.differences.items()},
                  "findings": [finding.as_dict() for finding in launch.findings], "advice": (result.advice if result else None) or []}
-        if result and result._has_float64:
-            for one in entry["differences"].values():
-                one["text"] += f"; {FLOAT64_NOTE}"
+        for one in entry["differences"].values():
+            if result._float64:
+                one["text"] = f"{result._float64}; {one['text']}"
+            if tolerance is None and one["first"] is not None:
+                one["text"] += "; every bit is compared: `tolerance` in the case, or --tolerance, names what counts as equal"
         if entry["failure"] is not None:
             entry["failure"].pop("findings")  # they stand in the entry
             entry["failure"].pop("result")
@@ -437,7 +452,7 @@ def _parse_shape(text):
 
 
 def _parse_tolerance(text):
-    if text is None or text == "bits":
+    if text is None or text == runner.BITS:
         return text
     try:
         numbers = [float(part) for part in text.split(",")]

@@ -127,7 +127,10 @@ def test_names_that_are_wrong_are_refused(mod, dev):
 def test_a_result_says_that_an_array_is_of_float64(dev, mod):
     x = np.ones(64)
     whole, half = dev.array(x), dev.array(x.astype(np.float32))
-    assert "an argument is an array of float64" in mod.add(dev.empty_like(half), whole, half, 64).text
+    said = mod.add(dev.empty_like(half), whole, half, 64).text.splitlines()
+    assert said[1] == "argument a is an array of float64, which no chip computes with: make it float32, as out and b", said
+    said = mod.add(out=dev.empty_like(whole), a=whole, b=whole, count=64).text
+    assert "arguments out and a and b are arrays of float64, which no chip computes with: make them float32 or float16, whichever the kernel reads" in said, said
     assert "float64" not in mod.add(dev.empty_like(half), half, half, 64).text
 
 

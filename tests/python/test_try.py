@@ -173,7 +173,10 @@ def test_every_way_to_register_a_kernel(files, trier, registration):
 
 def test_arrays_and_outputs_that_are_none(files, trier):
     made = trier.run(*files(case=CASE.replace("a=rng.random(count, np.float32)", "a=rng.random(count)")), chips=["bm1684x"])
-    assert made.verdict == "wrong" and "an array of float64, which no chip computes with" in made.text, made.text
+    said = made["cases"][0]["differences"]["out"]["text"]
+    assert made.verdict == "wrong" and said.startswith("argument a is an array of float64, which no chip computes with: make it float32, as out and b; "), said
+    made = trier.run(*files(case=CASE.replace("a=rng.random(count, np.float32)", "a=rng.random(count)")), chips=["bm1684x"], tolerance=1e-3)
+    assert re.search(r"as out and b; \d+ of 4096 elements differ", made.text), made.text
     with pytest.raises(trial.CaseError, match=r"add_case.py:10: .*Output\(2048.0\): a shape is whole numbers"):
         trier.run(*files(case=CASE.replace("Output(count)", "Output(count / 2)")), chips=["bm1684x"])
     with pytest.raises(trial.CaseError, match="the case has no output to compare"):
@@ -219,10 +222,41 @@ def test_tolerance(files, trier):
     kernel, case = files("tpu_bdc_fp_add(0x8000, 0x0000, 0x4000, &shape, NULL, NULL, NULL, DT_FP32);\n"
                          "  tpu_bdc_fp_add_C(0x8000, 0x8000, (scalar_t){.f32 = 1e-4f}, &shape, NULL, NULL, DT_FP32);")
     few = dict(chips=["bm1684x"], shapes=[dict(count=4096)])
-    assert trier.run(kernel, case, **few).verdict == "wrong"
+    made = trier.run(kernel, case, **few)
+    assert made.verdict == "wrong" and "at most; every bit is compared: `tolerance` in the case, or --tolerance, names" in made.text, made.text
     assert trier.run(kernel, case, tolerance=1e-3, **few).verdict == "ok"
     assert trier.run(kernel, case, tolerance=(2e-4, 0), **few).verdict == "ok"
     assert trier.run(kernel, case, tolerance=(1e-6, 0), **few).verdict == "wrong"
+
+
+def test_a_tolerance_of_the_case(files, trier):
+    few = dict(chips=["bm1684x"], shapes=[dict(count=4096)])
+
+    def tried(named, **options):
+        made = files("tpu_bdc_fp_add_C(0x8000, 0x0000, (scalar_t){.f32 = 1e-4f}, &shape, NULL, NULL, DT_FP32);",
+                     CASE.replace("a + b", "a") + f"\ntolerance = {named}\n")
+        return trier.run(*made, **few, **options)
+
+    assert tried("(1e-3, 0)").verdict == "ok" and tried("np.float32(1e-3)").verdict == "ok"
+    made = tried('"bits"')
+    assert made.verdict == "wrong" and "every bit is compared" not in made.text, made.text
+    assert tried('"bits"', tolerance=1e-3).verdict == "ok" and tried("1e-3", tolerance="bits").verdict == "wrong"
+    for unusable in ('"1e-3"', "-1", "(1, 2, 3)", "[None, 1]", "{}"):
+        with pytest.raises(trial.CaseError, match="^add_case.py: tolerance = .* is no number, pair"):
+            tried(unusable)
+
+
+def test_a_member_that_is_a_word_of_python(files, trier):
+    kernel, case = files()
+    kernel.write_text(kernel.read_text().replace("out, a, b;", "out, in, b;").replace("args->a,", "args->in,"))
+    few = dict(chips=["bm1684x"], shapes=[dict(count=4096)])
+    for arguments in ('{"in": x, ', "dict(in_=x, "):
+        for reference in ("reference(in_, b, **rest):\n    return in_ + b", "reference(**rest):\n    return rest.get('in', rest.get('in_')) + rest['b']", "reference(b, in_):\n    return in_ + b"):
+            end = "'b': x * 2, 'out': Output(count), 'count': count}" if arguments[0] == "{" else "b=x * 2, out=Output(count), count=count)"
+            text = CASE[:CASE.index("    return dict(")] + f"    x = rng.random(count, np.float32)\n    return {arguments}{end}\n\ndef {reference}\n"
+            case.write_text(text)
+            made = trier.run(kernel, case, **few)
+            assert made.verdict == "ok", text + made.text
 
 
 def test_compile_launch_findings_and_timeout(files, trier):
