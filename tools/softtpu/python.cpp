@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -53,6 +54,7 @@ constexpr const char* kQuestion =
 
 // What a Python answers, without its errors; its status, or the error of starting it below 0.
 int ask(const std::string& python, std::string& answer) {
+  ::signal(SIGCHLD, SIG_DFL);  // a parent may have it ignored, and then no status comes
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return -errno;
   posix_spawn_file_actions_t actions;
