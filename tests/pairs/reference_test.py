@@ -207,7 +207,7 @@ class Comparison:
             for line in lines:
                 call = json.loads(line)
                 members = self.members(call)
-                if self.marks and not self.marks.wants(call["function"], self.sizes["npu_bytes"], members):
+                if self.marks and not self.marks.may_confirm(call["function"], self.sizes["npu_bytes"], members):
                     continue
                 what = self.compare(call, *images.before(call))
                 self.counts[what] += 1
@@ -312,7 +312,7 @@ class Marks:
         first = self.first.get(function, [None] * len(values))
         return {name for name, value, other in zip(features.names, values, first) if value != other}
 
-    def wants(self, function, npu_bytes, members):
+    def may_confirm(self, function, npu_bytes, members):
         left = self.left.get(function, set())
         return bool(left) and (function not in self.first or bool(left & self.varies(function, npu_bytes, members)))
 

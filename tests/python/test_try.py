@@ -246,7 +246,7 @@ def test_a_tolerance_of_the_case(files, trier):
             tried(unusable)
 
 
-def test_a_member_that_is_a_word_of_python(files, trier):
+def test_a_member_that_is_a_keyword_of_python(files, trier):
     kernel, case = files()
     kernel.write_text(kernel.read_text().replace("out, a, b;", "out, in, b;").replace("args->a,", "args->in,"))
     few = dict(chips=["bm1684x"], shapes=[dict(count=4096)])
