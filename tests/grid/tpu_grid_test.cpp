@@ -43,7 +43,6 @@ const std::vector<Legal> kLegal = {
     {"tpu_bdc_fp_gelu_fast*", "table_addr", "*", "these functions need no table"},
     // Operands whose lanes are their own.
     {"tpu_gdma_*", "*_addr", "next NPU", "DMA goes to any NPU"},
-    {"tpu_bdc_load_*", "*_addr", "next NPU", "the same offset of every NPU"},
     {"tpu_bdc_*arithmetic_sequence*", "dst_addr", "next NPU", "has no source"},
     {"tpu_bdc_npu_bcast_from_static", "dst_addr", "next NPU", "20 NPUs from any one"},
     {"tpu_bdc_set_C", "dst_addr", "next NPU", "has no source"},
