@@ -313,7 +313,11 @@ class Pieces {
     const Extents& extents = run_.outputs[0].shape.extents;
     if (extents.size() > 4) fail(fmt::format("operands of different extents with {} dimensions", extents.size()));
     const dim4 all = to_dim4(extents);
-    if (bytes_of({0, device_type(run_.outputs[0].shape.type), all, false}) <= kSlot) return one({0, 0, 0, 0}, all);
+    const auto has_room = [&](const Tensor& tensor) {
+      return bytes_of({0, device_type(tensor.shape.type), all, false}) <= kSlot;
+    };
+    if (has_room(run_.outputs[0]) && std::all_of(run_.inputs.begin(), run_.inputs.end(), has_room))
+      return one({0, 0, 0, 0}, all);
     constexpr int kMost = 1024;
     if (all.w > kMost) fail(fmt::format("operands of different extents with rows of {} elements", all.w));
     const int rows = std::max(1, kMost / std::max(all.w, 1));

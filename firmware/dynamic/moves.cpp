@@ -50,7 +50,8 @@ static bool turn(system_addr_t to, const Tensor& from, int batches, int rows, in
   const int npus = tpu_npu_num();
   int in_npu = std::max(1, (columns + npus - 1) / npus);
   while (columns % in_npu != 0) ++in_npu;
-  if (std::int64_t{batches} * rows * in_npu * tpu_data_type_size(type) > kTo || rows > kMostExtent) return false;
+  if (std::int64_t{batches} * rows * in_npu * tpu_data_type_size(type) > kTo) return false;
+  if (std::int64_t{batches} * rows > kMostExtent || in_npu > kMostExtent) return false;
   const dim4 loaded{batches * rows, columns / in_npu, in_npu, 1};
   dim4 compact{};
   tpu_compact_stride(&compact, 0, &loaded);

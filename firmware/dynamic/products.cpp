@@ -270,8 +270,20 @@ struct Product {
   system_addr_t left = 0, right = 0, bias = 0, to = 0;
   bool has_bias = false;
 
+  // As recorded; what is larger lies behind each other.
   static constexpr local_addr_t kLeft = 0, kRight = 0x10000, kTo = 0x20000;  // of f32
   static constexpr local_addr_t kTurn = 0x8000;                              // to the second places of operands
+
+  static local_addr_t bytes_of_matrix(int rows, int columns, int in_channel) {
+    return bytes_of({0, DT_FP32, {rows, (columns + in_channel - 1) / in_channel, 1, in_channel}, false});
+  }
+  static local_addr_t at_or_behind(local_addr_t recorded, local_addr_t end) {
+    constexpr local_addr_t kBank = 0x4000;
+    return std::max(recorded, (end + kBank - 1) / kBank * kBank);
+  }
+  static void need_room(local_addr_t end) {
+    if (end > static_cast<local_addr_t>(tpu_local_mem_size_per_npu())) fail("a product of this size");
+  }
 
   // Columns of f32 in a channel: whole vectors. Of the result as many as all its rows have room for.
   static int width(int count) {
@@ -286,44 +298,49 @@ struct Product {
     while (2 * widest <= columns && 2 * widest * rows <= kMostInRows) widest *= 2;
     return widest;
   }
-  static local_addr_t behind_left(local_addr_t left_at, int rows, int depth, int left_width) {
-    return left_at + bytes_of({0, DT_FP32, {rows, (depth + left_width - 1) / left_width, 1, left_width}, false});
-  }
-
   void of_float32() const {
     constexpr int kMostInRow = 96;
     if (rows == 1 && depth > kMostInRow) return of_halves();
     const int left_width = width(depth);
     const int in_channel = right_width();
-    const local_addr_t addend = behind_left(kLeft, rows, depth, left_width);
+    const local_addr_t addend = kLeft + bytes_of_matrix(rows, depth, left_width);
+    const local_addr_t right_at = at_or_behind(kRight, addend + bytes_of_matrix(1, columns, in_channel));
+    const local_addr_t to_at = at_or_behind(kTo, right_at + bytes_of_matrix(depth, columns, in_channel));
+    need_room(to_at + bytes_of_matrix(rows, columns, in_channel));
     tpu_gdma_matrix_S2L(kLeft, left, rows, depth, left_width, depth, DT_FP32);
-    tpu_gdma_matrix_S2L(kRight, right, depth, columns, in_channel, columns, DT_FP32);
+    tpu_gdma_matrix_S2L(right_at, right, depth, columns, in_channel, columns, DT_FP32);
     if (has_bias) tpu_gdma_matrix_S2L(addend, bias, 1, columns, in_channel, columns, DT_FP32);
-    tpu_bdc_fp32_mm(kTo, kLeft, kRight, addend, rows, depth, columns, left_width, in_channel, has_bias, false);
-    tpu_gdma_matrix_L2S(to, kTo, rows, columns, in_channel, columns, DT_FP32);
+    tpu_bdc_fp32_mm(to_at, kLeft, right_at, addend, rows, depth, columns, left_width, in_channel, has_bias, false);
+    tpu_gdma_matrix_L2S(to, to_at, rows, columns, in_channel, columns, DT_FP32);
   }
 
   // A single row, as recorded: the sums of its halves, one after the other.
   void of_halves() const {
     constexpr std::int64_t kBytes = 4;
     const int in_channel = tpu_eu_num(DT_FP32);
-    const int half = depth / 2;
-    const local_addr_t addend = behind_left(kLeft + kTurn, 1, half, in_channel);
+    const int half = depth / 2, rest = depth - half;  // recorded where they are equal
+    const local_addr_t left_turn = at_or_behind(kTurn, bytes_of_matrix(1, rest, in_channel));
+    const local_addr_t addend = kLeft + left_turn + bytes_of_matrix(1, rest, in_channel);
+    const local_addr_t right_at = at_or_behind(kRight, addend + bytes_of_matrix(1, columns, columns));
+    const local_addr_t right_turn = at_or_behind(kTurn, bytes_of_matrix(rest, columns, columns));
+    const local_addr_t to_at = at_or_behind(kTo, right_at + 2 * right_turn);
+    need_room(to_at + bytes_of_matrix(1, columns, columns));
     for (int i = 0; i < 2; ++i) {
       const std::int64_t begin = std::int64_t{i} * half;
-      const auto turn = static_cast<local_addr_t>(i) * kTurn;
-      tpu_gdma_matrix_S2L(kLeft + turn, left + static_cast<system_addr_t>(begin * kBytes), 1, half, in_channel, depth,
-                          DT_FP32);
-      tpu_gdma_matrix_S2L(kRight + turn, right + static_cast<system_addr_t>(begin * columns * kBytes), half, columns,
-                          columns, columns, DT_FP32);
+      const int count = i == 0 ? half : rest;
+      const auto turn = static_cast<local_addr_t>(i);
+      tpu_gdma_matrix_S2L(kLeft + turn * left_turn, left + static_cast<system_addr_t>(begin * kBytes), 1, count,
+                          in_channel, depth, DT_FP32);
+      tpu_gdma_matrix_S2L(right_at + turn * right_turn, right + static_cast<system_addr_t>(begin * columns * kBytes),
+                          count, columns, columns, columns, DT_FP32);
     }
     if (has_bias) tpu_gdma_matrix_S2L(addend, bias, 1, columns, columns, columns, DT_FP32);
     for (int i = 0; i < 2; ++i) {
-      const auto turn = static_cast<local_addr_t>(i) * kTurn;
-      tpu_bdc_fp32_mm(kTo, kLeft + turn, kRight + turn, addend, 1, half, columns, in_channel, columns,
-                      has_bias && i == 1, i == 1);
+      const auto turn = static_cast<local_addr_t>(i);
+      tpu_bdc_fp32_mm(to_at, kLeft + turn * left_turn, right_at + turn * right_turn, addend, 1, i == 0 ? half : rest,
+                      columns, in_channel, columns, has_bias && i == 1, i == 1);
     }
-    tpu_gdma_matrix_L2S(to, kTo, 1, columns, columns, columns, DT_FP32);
+    tpu_gdma_matrix_L2S(to, to_at, 1, columns, columns, columns, DT_FP32);
   }
 };
 
@@ -339,6 +356,7 @@ struct NarrowProducts {
     const local_addr_t wide = size_of(1, one.rows, one.columns, is_byte(one.type) ? DT_INT32 : result);
     int most = batches;
     while (most > 1 && place_of_results(most) + size_of(most, one.rows, one.columns, result) + wide > room) --most;
+    Product::need_room(place_of_results(most) + size_of(most, one.rows, one.columns, result));
     for (int done = 0; done < batches; done += most) some(done, std::min(most, batches - done));
   }
 

@@ -322,7 +322,9 @@ struct PlaneReduction {
                  const dim4* result_strides = nullptr) const {
     constexpr local_addr_t kFrom = 0, kWide = 0x10000;
     const local_addr_t in_npu = bytes_of({0, type, shape, false});
-    const local_addr_t result = in_npu <= 0x8000 ? 0x8000 : 0x20000;
+    constexpr local_addr_t kMost = 0x20000;
+    if (in_npu > kMost) fail(fmt::format("a reduction of rows of {} elements", of_width ? shape.w : shape.h));
+    const local_addr_t result = in_npu <= 0x8000 ? 0x8000 : kMost;
     const dim2 kernel{of_width ? 1 : shape.h, of_width ? shape.w : 1};
     const dim4 single{1, shape.c, of_width ? shape.h : 1, of_width ? 1 : shape.w};
     tpu_gdma_cpy_S2L(kFrom, from, &shape, nullptr, strides, type);

@@ -17,7 +17,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-TEST(AllocationTable, KnowsWhoOwnsAnAddressAndWhoDid) {
+TEST(AllocationTable, KnowsLiveAndFreedAllocationsOfAnAddress) {
   const auto table = AllocationTable::create();
   ASSERT_TRUE(table);
   (*table)->add({0x1000, 100, 1});
@@ -52,7 +52,7 @@ TEST(AllocationTable, ReusesTheOldestFreedPlaceAndSaysWhenItIsFull) {
   EXPECT_FALSE(known.complete());
 }
 
-TEST(AllocationTable, IsFollowedByWhoHasReadItBefore) {
+TEST(AllocationTable, IsReadOnWhereItHasChanged) {
   const auto made = AllocationTable::create();
   ASSERT_TRUE(made);
   AllocationTable& table = **made;
