@@ -10,11 +10,8 @@ import subprocess
 import sys
 import tempfile
 
-# Rules that find what is so: in networks of BM1684 whose outputs are right all the same, or as wrong as the vendor's.
+# Rules that find what is so, in a network whose outputs are as wrong as the vendor's.
 KNOWN = {
-    "models-bm1684_1/lenet_INT8": {"init/global": "loads words of which only the first byte was stored, and masks the others", "init/local": "the same", "nan/infinity": "divides in 63 channels that nothing reads"},
-    "models-bm1684_1/moves_INT8": {"init/global": "loads a row behind the tensor, of which parts of words are used", "init/local": "the same",
-                                   "init/earlier-launch": "the same, in launches after the first: no byte of the outputs depends on it"},
     "real-bm1684_1/unet_64_INT8": {"memory/overwritten": "the compiler loads the bias of transposed convolutions into NPU 0 alone: the others add an earlier layer's"},
 }
 ROOT = pathlib.Path(__file__).resolve().parent.parent

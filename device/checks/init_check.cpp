@@ -55,6 +55,7 @@ class InitCheck final : public Observer {
     marks_.clear();
     sums_.clear();
     result_ = find_followed_result(command);
+    keeps_bytes_ = keeps_bytes(command);
     for_each_use(command, [&](const OperandUse& use) {
       if (use.reads && use.role.all && use.tensor.space != Space::kStatic) check(op, command, use);
     });
@@ -74,6 +75,7 @@ class InitCheck final : public Observer {
     begin_call();
     marks_.clear();
     result_.reset();
+    keeps_bytes_ = false;
     OperandUse use;
     use.name = "addr";
     use.tensor = tensor;
@@ -167,7 +169,7 @@ class InitCheck final : public Observer {
     }
     if (!is_compiled()) note_cost(use.tensor, marks);
     if (result_ && result_->space == Space::kLocal) {
-      if (marks_.empty()) marks_.resize(static_cast<std::size_t>(result_->shape.elements()));
+      if (marks_.empty()) marks_.resize(count_marks(*result_));
       return follow_marks(command, use.tensor, marks, *result_, marks_);
     }
     for (const std::uint8_t mark : std::set<std::uint8_t>(marks.begin(), marks.end())) {
@@ -236,12 +238,13 @@ class InitCheck final : public Observer {
     std::map<std::array<std::int64_t, 3>, std::uint8_t>
         rows;  // n, channels that work together, row of units: its mark, or 0
     std::size_t i = 0;
+    const std::size_t step = static_cast<std::size_t>(size) / marked_bytes(tensor);
     const Dim4& shape = tensor.shape;
     for (int n = 0; n < shape.n; ++n) {
       for (int c = 0; c < shape.c; ++c) {
         const std::int64_t group = (chip_->npu_of(tensor.addr) + c) / chip_->npu_num;
         for (int h = 0; h < shape.h; ++h) {
-          for (int w = 0; w < shape.w; ++w, ++i) {
+          for (int w = 0; w < shape.w; ++w, i += step) {
             const std::int64_t row = (h * tensor.stride.h + w * tensor.stride.w) * size / chip_->eu_bytes;
             const auto [place, is_new] = rows.try_emplace({n, group, row}, marks[i]);
             if (marks[i] == 0) place->second = 0;
@@ -358,11 +361,23 @@ class InitCheck final : public Observer {
     is_own_sought_ = false;
   }
 
-  static void mark_elements(const Tensor& tensor, const Span& span, std::uint64_t at, std::uint64_t end,
-                            std::uint8_t mark, ElementMarks& marks) {
-    if (marks.empty()) marks.resize(static_cast<std::size_t>(tensor.shape.elements()));
-    const auto size = static_cast<std::uint64_t>(size_of(tensor.dtype));
-    const std::size_t first = first_element(tensor.shape, span);
+  // How many bytes one mark stands for.
+  std::uint64_t marked_bytes(const Tensor& tensor) const {
+    return keeps_bytes_ ? 1 : static_cast<std::uint64_t>(size_of(tensor.dtype));
+  }
+  std::size_t count_marks(const Tensor& tensor) const {
+    const auto elements = static_cast<std::size_t>(tensor.shape.elements());
+    return elements * static_cast<std::size_t>(size_of(tensor.dtype)) / marked_bytes(tensor);
+  }
+  std::size_t first_mark(const Tensor& tensor, const Span& span) const {
+    return first_element(tensor.shape, span) * static_cast<std::size_t>(size_of(tensor.dtype)) / marked_bytes(tensor);
+  }
+
+  void mark_elements(const Tensor& tensor, const Span& span, std::uint64_t at, std::uint64_t end, std::uint8_t mark,
+                     ElementMarks& marks) const {
+    if (marks.empty()) marks.resize(count_marks(tensor));
+    const std::uint64_t size = marked_bytes(tensor);
+    const std::size_t first = first_mark(tensor, span);
     for (std::uint64_t i = at / size; i <= (end - 1) / size; ++i) marks[first + i] = mark;
   }
 
@@ -373,9 +388,9 @@ class InitCheck final : public Observer {
 
   // The command has written its result; elements that were made of stale ones are no better.
   void taint(const Tensor& result, const ElementMarks& marks) {
-    const auto size = static_cast<std::uint64_t>(size_of(result.dtype));
+    const std::uint64_t size = marked_bytes(result);
     for_each_span(*chip_, result, [&](const Span& span) {
-      const std::uint8_t* mark = marks.data() + first_element(result.shape, span);
+      const std::uint8_t* mark = marks.data() + first_mark(result, span);
       const std::uint64_t count = (span.end - span.begin) / size;
       for (std::uint64_t first = 0, next = 0; first < count; first = next) {
         next += find_other(mark + first, count - first, mark[first]);
@@ -491,6 +506,7 @@ class InitCheck final : public Observer {
   std::uint8_t own_tail_ = 0;  // its number among the tails, once it is known
   bool is_own_sought_ = false;
   std::optional<Tensor> result_;  // of the command that is carried out, if its elements depend on single ones
+  bool keeps_bytes_ = false;      // there is a mark for each byte of it
   ElementMarks marks_;            // of its elements; empty: none is tainted
   Tensor summed_;                 // what a product adds to
   ElementMarks sums_;             // of the elements of that

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "device/checks/describe.hpp"
 #include "device/footprint/operand_use.hpp"
@@ -13,6 +15,9 @@
 
 namespace softtpu {
 namespace {
+
+// How many values may wait for what becomes of them.
+constexpr std::size_t kMostWaiting = 16;
 
 enum class Kind { kFinite, kInfinite, kNan };
 
@@ -81,14 +86,13 @@ class NanCheck final : public Observer {
   void launch_begins(const Memories& memories, const std::string& kernel, int core) override {
     memories_ = &memories;
     findings_->begin(kernel, core);
-    made_nan_.reset();
-    made_infinite_.reset();
+    made_.clear();
     reported_nan_ = reported_infinite_ = false;
   }
 
   // Called by NanOperands.
   void look_at_operands(Op op, const Command& command) {
-    settle(op);
+    settle(op, command);
     given_ = {};
     if (reported_nan_ && reported_infinite_) return;
     const auto look = [&](Access, const char*, const Operand& operand) {
@@ -117,18 +121,16 @@ class NanCheck final : public Observer {
       made.of_results = true;
       scan(use, made);
       if ((made.nan || made.infinite) && !std::exchange(has_looked_at_all_, true)) look_at_others(command);
-      if (made.nan && !given_.nan && !reported_nan_ && !made_nan_) {
-        made_nan_ = make("nan/nan", Kind::kNan, op, use, made.nan_space, *made.nan);
-      }
-      if (made.infinite && !given_.infinite && !given_.nan && !reported_infinite_ && !made_infinite_) {
-        made_infinite_ = make("nan/infinity", Kind::kInfinite, op, use, made.infinite_space, *made.infinite);
-      }
+      if (made.nan && !given_.nan && !reported_nan_) note_made(Kind::kNan, op, use, made.nan_space, *made.nan);
+      if (made.infinite && !given_.infinite && !given_.nan && !reported_infinite_)
+        note_made(Kind::kInfinite, op, use, made.infinite_space, *made.infinite);
     });
   }
 
   void launch_ends(const std::string&) override {
-    settle(made_nan_, reported_nan_);
-    settle(made_infinite_, reported_infinite_);
+    for (const Made& made : made_) {
+      if (!made.is_compiled()) report(made, made.at);
+    }
     findings_->report();
   }
 
@@ -188,48 +190,92 @@ class NanCheck final : public Observer {
     return !is_followed || *shadow_->find({space, at, at + 1}) >= Shadow::kFirstLaunch;
   }
 
-  // A value that a command has made, with the finding that it is.
+  // A value that a command has made of operands that had none. It waits for what becomes of it.
   struct Made {
-    Finding finding;
-    Op function;  // that the kernel called
     Kind kind;
-    Dtype dtype;
+    Op op;
+    CallStack stack;
+    OperandUse use;  // what the command wrote
     SpanSpace space;
     std::uint64_t at;
+    std::vector<LaneRun> runs;  // of what an instruction of a network wrote
+    bool is_compiled() const { return !stack.step.empty(); }
+    Op function() const { return stack.composite.value_or(op); }
   };
 
-  Made make(const char* rule, Kind kind, Op op, const OperandUse& use, SpanSpace space, std::uint64_t at) const {
-    const Chip& chip = memories_->chip();
-    const CallStack here = capture_call_stack();
-    const auto size = static_cast<std::uint64_t>(size_of(use.tensor.dtype));
-    Finding finding;
-    finding.rule = rule;
-    finding.place = place_of(chip, space, at, at + size);
-    finding.what = fmt::format("{} makes {} that its operands did not have{}", call_name(op, here),
-                               kind == Kind::kNan ? "a NaN" : "an infinity", element_at(chip, use.tensor, space, at));
-    finding.calls = {party_of(chip, {op, use.name, true, &use.tensor}, space, at, here)};
-    return {std::move(finding), here.composite.value_or(op), kind, use.tensor.dtype, space, at};
+  // Of a kernel one value of each kind waits.
+  bool may_wait(Kind kind) {
+    if (made_.size() >= kMostWaiting) std::erase_if(made_, [&](const Made& made) { return !is_there(made); });
+    return made_.size() < kMostWaiting &&
+           std::ranges::none_of(made_, [kind](const Made& made) { return made.kind == kind && !made.is_compiled(); });
+  }
+  void note_made(Kind kind, Op op, const OperandUse& use, SpanSpace space, std::uint64_t at) {
+    if (!may_wait(kind)) return;
+    Made made{kind, op, capture_call_stack(), use, space, at, {}};
+    if (made.is_compiled()) made.runs = runs_of(memories_->chip(), use.tensor).runs;
+    made_.push_back(std::move(made));
   }
 
   // Functions of several commands have steps whose bits are no numbers (okk_bdc_exp builds exponents), and replace what
-  // they cannot use: what a step has made counts when the function is over.
-  void settle(Op next) {
-    if (!made_nan_ && !made_infinite_) return;
+  // they cannot use: what a step has made counts when the function is over. Networks compute in lanes that nothing
+  // reads: what an instruction has made counts when another one reads it.
+  void settle(Op next, const Command& command) {
+    if (made_.empty()) return;
     const Op function = capture_call_stack().composite.value_or(next);
-    if (made_nan_ && made_nan_->function != function) settle(made_nan_, reported_nan_);
-    if (made_infinite_ && made_infinite_->function != function) settle(made_infinite_, reported_infinite_);
+    std::erase_if(made_, [&](const Made& made) {
+      if (!made.is_compiled() && made.function() == function) return false;
+      const auto at = made.is_compiled() ? find_read(made, command) : made.at;
+      if (!at) return false;
+      report(made, *at);
+      return true;
+    });
   }
-  void settle(std::optional<Made>& made, bool& reported) {
-    if (!made) return;
-    const auto size = static_cast<std::uint64_t>(size_of(made->dtype));
-    const std::uint8_t* data = place(made->space, made->at, size);
+  // Where the command reads such a value.
+  std::optional<std::uint64_t> find_read(const Made& made, const Command& command) const {
+    const Chip& chip = memories_->chip();
+    const auto size = static_cast<std::uint64_t>(size_of(made.use.tensor.dtype));
+    std::optional<std::uint64_t> found;
+    for_each_use(command, [&](const OperandUse& use) {
+      if (found || !use.reads || !may_overlap(chip, use.tensor, made.use.tensor)) return;
+      for_each_used_run(chip, use, [&](SpanSpace space, const LaneRun& read) {
+        if (space != made.space) return;
+        for (const LaneRun& run : made.runs) {
+          const std::uint64_t begin = std::max(run.begin, read.begin);
+          const LaneRun both{begin + (run.end - begin) % size, std::min(run.end, read.end), run.lanes & read.lanes};
+          if (both.begin >= both.end) continue;
+          for_each_lane(chip, space, both, [&](const Span& span) {
+            for (std::uint64_t at = span.begin; !found && at + size <= span.end; at += size) {
+              if (has(made, at) && holds_data(space, at)) found = at;
+            }
+          });
+        }
+      });
+    });
+    return found;
+  }
+  bool has(const Made& made, std::uint64_t at) const {
+    const auto size = static_cast<std::uint64_t>(size_of(made.use.tensor.dtype));
+    const std::uint8_t* data = place(made.space, at, size);
     std::uint32_t bits = 0;
     if (data != nullptr) std::memcpy(&bits, data, size);
-    if (kind_of(made->dtype, bits) == made->kind) {
-      findings_->add(made->finding);
-      reported = true;
-    }
-    made.reset();
+    return kind_of(made.use.tensor.dtype, bits) == made.kind;
+  }
+  bool is_there(const Made& made) const { return has(made, made.at); }
+
+  void report(const Made& made, std::uint64_t at) {
+    bool& reported = made.kind == Kind::kNan ? reported_nan_ : reported_infinite_;
+    if (reported || !has(made, at)) return;
+    reported = true;
+    const Chip& chip = memories_->chip();
+    const Tensor& tensor = made.use.tensor;
+    Finding finding;
+    finding.rule = made.kind == Kind::kNan ? "nan/nan" : "nan/infinity";
+    finding.place = place_of(chip, made.space, at, at + static_cast<std::uint64_t>(size_of(tensor.dtype)));
+    finding.what =
+        fmt::format("{} makes {} that its operands did not have{}", call_name(made.op, made.stack),
+                    made.kind == Kind::kNan ? "a NaN" : "an infinity", element_at(chip, tensor, made.space, at));
+    finding.calls = {party_of(chip, {made.op, made.use.name, true, &tensor}, made.space, at, made.stack)};
+    findings_->add(finding);
   }
 
   std::shared_ptr<Findings> findings_;
@@ -237,7 +283,7 @@ class NanCheck final : public Observer {
   const Memories* memories_ = nullptr;
   Unusual given_;
   bool has_looked_at_all_ = false;  // operands of the command
-  std::optional<Made> made_nan_, made_infinite_;
+  std::vector<Made> made_;          // and not settled
   bool reported_nan_ = false, reported_infinite_ = false;
 };
 

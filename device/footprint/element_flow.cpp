@@ -1,6 +1,7 @@
 #include "device/footprint/element_flow.hpp"
 
 #include <algorithm>
+#include <climits>
 #include <type_traits>
 
 namespace softtpu {
@@ -63,7 +64,72 @@ std::optional<bool> has_rows_of_result(const Command& command, const Tensor& ope
   return std::nullopt;
 }
 
+// What a bitwise operation or a shift does with the bytes of a word.
+struct ByteEffect {
+  std::uint32_t kept = 0xFFFFFFFF;  // bits of the operand that the result depends on
+  int shift = 0;                    // to the left; negative: to the right
+};
+
+// nullopt: a byte of the result depends on all of the operands' elements.
+std::optional<ByteEffect> effect_of(const Command& command) {
+  enum class Mode { kAnd, kOr, kOther };
+  const auto by_constant = [](Mode mode, const Operand& a, const Operand& b) {
+    const auto* scalar = std::get_if<Scalar>(&b);
+    if (scalar == nullptr) scalar = std::get_if<Scalar>(&a);
+    ByteEffect effect;
+    if (scalar != nullptr && mode == Mode::kAnd) effect.kept = scalar->bits;
+    if (scalar != nullptr && mode == Mode::kOr) effect.kept = ~scalar->bits;
+    return effect;
+  };
+  if (const auto* copy = std::get_if<CopyCmd>(&command); copy && type_of(copy->src) == copy->dst.dtype)
+    return ByteEffect{};
+  if (std::holds_alternative<CrossCopyCmd>(command)) return ByteEffect{};
+  if (const auto* copy = std::get_if<DmaCopyCmd>(&command); copy && copy->src.dtype == copy->dst.dtype)
+    return ByteEffect{};
+  if (const auto* copy = std::get_if<OkkUnaryCmd>(&command); copy && copy->mode == OkkUnaryMode::kCopy)
+    return ByteEffect{};
+  if (const auto* arith = std::get_if<ArithCmd>(&command)) {
+    switch (arith->mode) {
+      case ArithMode::kAnd: return by_constant(Mode::kAnd, arith->a, arith->b);
+      case ArithMode::kOr: return by_constant(Mode::kOr, arith->a, arith->b);
+      case ArithMode::kXor: return ByteEffect{};
+      default: return std::nullopt;
+    }
+  }
+  if (const auto* words = std::get_if<OkkWordCmd>(&command)) {
+    switch (words->mode) {
+      case OkkWordMode::kAnd: return by_constant(Mode::kAnd, words->a, words->b);
+      case OkkWordMode::kOr: return by_constant(Mode::kOr, words->a, words->b);
+      case OkkWordMode::kXor: return ByteEffect{};
+      case OkkWordMode::kShiftLogical: {
+        const auto* scalar = std::get_if<Scalar>(&words->b);
+        const int shift = scalar != nullptr ? static_cast<std::int32_t>(scalar->bits) : INT_MAX;
+        if (shift <= -32 || shift >= 32) return std::nullopt;
+        return ByteEffect{0xFFFFFFFF, shift};
+      }
+      default: return std::nullopt;
+    }
+  }
+  return std::nullopt;
+}
+
+// The marks of the bytes that the operation makes of an operand's; each element has `bytes` of them.
+ElementMarks carry_bytes(const ByteEffect& effect, const ElementMarks& from, std::size_t bytes) {
+  ElementMarks made(from.size());
+  const int bits = static_cast<int>(bytes) * 8;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    const auto first = static_cast<int>(i % bytes) * 8;  // bit of the element
+    if (from[i] == 0 || ((effect.kept >> first) & 0xFF) == 0) continue;
+    for (const int bit : {first + effect.shift, first + effect.shift + 7}) {
+      if (bit >= 0 && bit < bits) made[i - i % bytes + static_cast<std::size_t>(bit / 8)] = from[i];
+    }
+  }
+  return made;
+}
+
 }  // namespace
+
+bool keeps_bytes(const Command& command) { return effect_of(command).has_value(); }
 
 std::optional<Tensor> find_followed_result(const Command& command) {
   if (const auto* product = std::get_if<OkkMatmulCmd>(&command)) return product->output;
@@ -73,6 +139,10 @@ std::optional<Tensor> find_followed_result(const Command& command) {
 
 void follow_marks(const Command& command, const Tensor& operand, const ElementMarks& from, const Tensor& result,
                   ElementMarks& to) {
+  if (const auto effect = effect_of(command)) {
+    const auto bytes = static_cast<std::size_t>(size_of(operand.dtype));
+    return pass_marks(command, operand.shape, carry_bytes(*effect, from, bytes), result.shape, to, bytes);
+  }
   const auto by_rows = has_rows_of_result(command, operand);
   if (!by_rows) return pass_marks(command, operand.shape, from, result.shape, to);
   const auto columns = [](const Tensor& matrix) {
@@ -93,16 +163,16 @@ void follow_marks(const Command& command, const Tensor& operand, const ElementMa
 }
 
 void pass_marks(const Command& command, const Dim4& operand, const ElementMarks& from, const Dim4& result,
-                ElementMarks& to) {
+                ElementMarks& to, std::size_t parts) {
   const CopyOrder order = order_of(command);
   const auto merge = [&](std::size_t source, std::size_t place, std::size_t count) {
-    const std::uint8_t* const in = from.data() + source;
-    std::uint8_t* const out = to.data() + place;
-    for (std::size_t i = 0; i < count; ++i) out[i] = in[i] != 0 ? in[i] : out[i];
+    const std::uint8_t* const in = from.data() + source * parts;
+    std::uint8_t* const out = to.data() + place * parts;
+    for (std::size_t i = 0; i < count * parts; ++i) out[i] = in[i] != 0 ? in[i] : out[i];
   };
   const bool in_order = order == CopyOrder::kReshape || order == CopyOrder::kBlock;
   if (in_order || (order == CopyOrder::kNchw && operand == result))
-    return merge(0, 0, std::min(from.size(), to.size()));
+    return merge(0, 0, std::min(from.size(), to.size()) / parts);
   const bool by_rows = order == CopyOrder::kNchw && operand.w == result.w;
   std::size_t i = 0;
   for (int n = 0; n < result.n; ++n) {
@@ -116,7 +186,7 @@ void pass_marks(const Command& command, const Dim4& operand, const ElementMarks&
         }
         for (int w = 0; w < result.w; ++w, ++i) {
           const std::size_t source = source_of(order, operand, result, n, c, h, w);
-          if (source < from.size() && from[source] != 0) to[i] = from[source];
+          if (source < from.size() / parts) merge(source, i, 1);
         }
       }
     }
