@@ -115,7 +115,7 @@ class Launch {
     for (std::int64_t i = 0; i < count; ++i) {
       if (tensor.shape.type == kFloat32) {
         const float value = static_cast<const float*>(at)[i];
-        if (!(value >= 0 && value < 65536)) fail(fmt::format("{} is no extent", value));
+        if (!(value >= 0 && value < 0x1p31F)) fail(fmt::format("{} is no extent", value));
         numbers.push_back(static_cast<std::int64_t>(value));
       } else {
         numbers.push_back(static_cast<const std::int32_t*>(at)[i]);

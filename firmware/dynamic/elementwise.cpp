@@ -67,8 +67,10 @@ void sum_of_bytes(const LocalRun& run) {
     const LocalTensor& from = run.inputs[i];
     wide.extents = from.extents;
     addresses[i] = wide.address;
-    tpu_bdc_int_mul_C(wide.address, from.address, whole(run.layer.word(kScale + i)), &from.extents, nullptr, nullptr,
-                      wide.type, from.type, DT_UINT8, static_cast<char>(-run.layer.word(kShift + i)), RM_HALF_UP, true);
+    dim4 all = from.extents;
+    if (all.c == 1) all.c = std::min(to.extents.c, tpu_npu_num());  // in each NPU, as it has been copied
+    tpu_bdc_int_mul_C(wide.address, from.address, whole(run.layer.word(kScale + i)), &all, nullptr, nullptr, wide.type,
+                      from.type, DT_UINT8, static_cast<char>(-run.layer.word(kShift + i)), RM_HALF_UP, true);
     wide.address += bytes_of(wide);
   }
   dim4 strides[2];
@@ -211,8 +213,9 @@ void table(const LayerRun& run) {
   const std::int64_t npus = tpu_npu_num();
   // Rows of bytes have two elements at least.
   const std::int64_t width = std::clamp<std::int64_t>((count + npus - 1) / npus, 2, kMost);
-  for (std::int64_t done = 0; done < count; done += width * npus) {
-    const auto some = static_cast<int>(std::min(count - done, width * npus));
+  const std::int64_t most = std::min(width * npus, kMostExtent / width * width);  // a command's columns
+  for (std::int64_t done = 0; done < count; done += most) {
+    const auto some = static_cast<int>(std::min(count - done, most));
     const auto columns = static_cast<int>(std::min<std::int64_t>(some, width));
     const dim4 shape{1, (some + columns - 1) / columns, 1, columns};
     const auto at = static_cast<system_addr_t>(done);
@@ -295,7 +298,7 @@ class Pieces {
     std::vector<Piece> pieces;
     for (std::int64_t done = 0; done < count; done += pieces.back().count) {
       const std::int64_t rest = count - done;
-      std::int64_t size = std::min(rest, width * npus);
+      std::int64_t size = std::min(rest, by_rows ? width * npus : std::min(width * npus, kMostExtent / width * width));
       if (by_rows && size > width) size -= size % width;
       const std::int64_t columns = std::min(size, width);
       pieces.push_back(
@@ -310,21 +313,23 @@ class Pieces {
 
   // Operands of which some have 1 where the result has more: whole, or as much of a row of NPUs as there is room for.
   void spread_out() const {
-    const Extents& extents = run_.outputs[0].shape.extents;
-    if (extents.size() > 4) fail(fmt::format("operands of different extents with {} dimensions", extents.size()));
-    const dim4 all = to_dim4(extents);
+    const dim4 all = to_dim4(run_.outputs[0].shape.extents);
     const auto has_room = [&](const Tensor& tensor) {
       return bytes_of({0, device_type(tensor.shape.type), all, false}) <= kSlot;
     };
     if (has_room(run_.outputs[0]) && std::all_of(run_.inputs.begin(), run_.inputs.end(), has_room))
       return one({0, 0, 0, 0}, all);
     constexpr int kMost = 1024;
-    if (all.w > kMost) fail(fmt::format("operands of different extents with rows of {} elements", all.w));
-    const int rows = std::max(1, kMost / std::max(all.w, 1));
+    const int columns = std::min(all.w, kMost);
+    const int rows = kMost / std::max(columns, 1);
     for (int n = 0; n < all.n; ++n) {
       for (int c = 0; c < all.c; c += tpu_npu_num()) {
-        for (int h = 0; h < all.h; h += rows)
-          one({n, c, h, 0}, {1, std::min(tpu_npu_num(), all.c - c), std::min(rows, all.h - h), all.w});
+        for (int h = 0; h < all.h; h += rows) {
+          for (int w = 0; w < all.w; w += columns) {
+            one({n, c, h, w},
+                {1, std::min(tpu_npu_num(), all.c - c), std::min(rows, all.h - h), std::min(columns, all.w - w)});
+          }
+        }
       }
     }
   }
@@ -378,13 +383,14 @@ class Pieces {
       const dim4 strides = packed_strides(has);
       return at(tensor, (has.n == 1 ? 0 : std::int64_t{begin.n} * strides.n) +
                             (has.c == 1 ? 0 : std::int64_t{begin.c} * strides.c) +
-                            (has.h == 1 ? 0 : std::int64_t{begin.h} * strides.h));
+                            (has.h == 1 ? 0 : std::int64_t{begin.h} * strides.h) + (has.w == 1 ? 0 : begin.w));
     };
     std::vector<LocalTensor> inputs;
     for (const Tensor& input : run_.inputs) {
       const dim4 has = to_dim4(input.shape.extents);
       const dim4 strides = packed_strides(has);
-      const dim4 part{has.n == 1 ? 1 : shape.n, has.c == 1 ? 1 : shape.c, has.h == 1 ? 1 : shape.h, has.w};
+      const dim4 part{has.n == 1 ? 1 : shape.n, has.c == 1 ? 1 : shape.c, has.h == 1 ? 1 : shape.h,
+                      has.w == 1 ? 1 : shape.w};
       inputs.push_back({static_cast<local_addr_t>(inputs.size()) * kSlot, device_type(input.shape.type), part, false});
       tpu_gdma_cpy_S2L(inputs.back().address, place(input), &part, nullptr, &strides, inputs.back().type);
     }
@@ -398,6 +404,17 @@ class Pieces {
   const Places& places_;
 };
 
+// The part of a tensor at this place of its first dimension.
+Tensor part_of(const Tensor& tensor, std::int64_t place) {
+  Tensor part = tensor;
+  Extents& extents = part.shape.extents;
+  const bool every = extents[0] == 1;
+  extents.erase(extents.begin());
+  const std::int64_t bytes = elements_of(extents) * tpu_data_type_size(device_type(tensor.shape.type));
+  part.address += every ? 0 : static_cast<system_addr_t>(place * bytes);
+  return part;
+}
+
 }  // namespace
 
 void by_pieces(const LayerRun& run) {
@@ -406,11 +423,13 @@ void by_pieces(const LayerRun& run) {
     return copy_all(to.address, run.inputs[0].address, elements_of(to.shape.extents), to.shape.type);
   const bool same = std::all_of(run.inputs.begin(), run.inputs.end(),
                                 [&](const Tensor& input) { return input.shape.extents == to.shape.extents; });
-  const Pieces pieces(run);
-  if (same)
-    pieces.flat();
-  else
-    pieces.spread_out();
+  if (same) return Pieces(run).flat();
+  if (to.shape.extents.size() <= 4) return Pieces(run).spread_out();
+  for (std::int64_t i = 0; i < to.shape.extents[0]; ++i) {
+    std::vector<Tensor> inputs;
+    for (const Tensor& input : run.inputs) inputs.push_back(part_of(input, i));
+    by_pieces({run.layer, inputs, {part_of(to, i)}, run.context_moved});
+  }
 }
 
 }  // namespace softtpu::dynamic

@@ -29,6 +29,7 @@ void carry_out_with(const Run& run, void (*Layer::*function)(const Run&)) {
                                          [&](const Layer& one) { return one.type == run.layer.type; });
   if (found == std::end(kLayers) || found->*function == nullptr)
     fail(bmodel::name_of_layer(run.layer.type) + " is not carried out");
+  const RunningLayer running(run.layer);
   (found->*function)(run);
 }
 

@@ -25,7 +25,7 @@ void concatenation(const LayerRun& run) {
   const auto strides = packed_strides(to.shape.extents);
   std::int64_t begin = 0;
   for (const Tensor& from : run.inputs) {
-    const bool is_there = in_place && begin == 0;
+    const bool is_there = in_place && &from == &run.inputs.front();
     const std::int64_t bytes = tpu_data_type_size(device_type(from.shape.type));
     if (!is_there) {
       copy_region({to.address + static_cast<system_addr_t>(begin * strides[axis] * bytes), strides},
@@ -44,14 +44,17 @@ void nothing(const LayerRun& /*run*/) {}
 
 // Rows become columns, `batches` times: columns are spread over the NPUs, and local memory has strides. False: there is
 // no room for it, or no way to spread them evenly.
-static bool turn(system_addr_t to, const Tensor& from, int batches, int rows, int columns) {
+static bool turn(system_addr_t to, const Tensor& from, std::int64_t all_batches, std::int64_t all_rows,
+                 std::int64_t all_columns) {
   constexpr local_addr_t kFrom = 0, kTo = 0x20000;
   const data_type_t type = device_type(from.shape.type);
-  const int npus = tpu_npu_num();
-  int in_npu = std::max(1, (columns + npus - 1) / npus);
-  while (columns % in_npu != 0) ++in_npu;
-  if (std::int64_t{batches} * rows * in_npu * tpu_data_type_size(type) > kTo) return false;
-  if (std::int64_t{batches} * rows > kMostExtent || in_npu > kMostExtent) return false;
+  const std::int64_t npus = tpu_npu_num();
+  std::int64_t part = std::max<std::int64_t>(1, (all_columns + npus - 1) / npus);
+  while (all_columns % part != 0) ++part;
+  if (all_batches * all_rows > kMostExtent || part > kMostExtent) return false;
+  if (all_batches * all_rows * part * tpu_data_type_size(type) > kTo) return false;
+  const auto batches = static_cast<int>(all_batches), rows = static_cast<int>(all_rows);
+  const auto columns = static_cast<int>(all_columns), in_npu = static_cast<int>(part);
   const dim4 loaded{batches * rows, columns / in_npu, in_npu, 1};
   dim4 compact{};
   tpu_compact_stride(&compact, 0, &loaded);
@@ -70,7 +73,7 @@ void transpose(system_addr_t to, const Tensor& from, const std::vector<std::size
   const auto product = [&](std::size_t begin, std::size_t end) {
     std::int64_t count = 1;
     for (std::size_t i = begin; i < end; ++i) count *= extents[i];
-    return static_cast<int>(count);
+    return count;
   };
   const std::size_t rank = axes.size();
   std::size_t same = 0;
@@ -86,7 +89,8 @@ void transpose(system_addr_t to, const Tensor& from, const std::vector<std::size
   const auto steps = packed_strides(result);
   std::vector<std::int64_t> places(rank);
   for (std::size_t i = 0; i < rank; ++i) places[axes[i]] = steps[i];
-  copy_region({to, places}, {from.address, packed_strides(extents)}, extents, from.shape.type, axes.back() != rank - 1);
+  copy_region({to, places}, {from.address, packed_strides(extents)}, extents, from.shape.type,
+              rank > 0 && axes.back() != rank - 1);
 }
 
 void transpose(const LayerRun& run) {
@@ -104,11 +108,17 @@ static bool sliced_in_rows(const LayerRun& run, std::int64_t begin, const std::v
   const bmodel::SliceRange& row = ranges.back();
   const bool others = std::all_of(ranges.begin(), ranges.end() - 1, [](const auto& range) { return range.step == 1; });
   if (row.step == 1 || !others || given.size() > 4 || row.begin + row.count * row.step > given.back()) return false;
-  const dim4 result = to_dim4(run.outputs[0].shape.extents);
+  // Rows lie along w, whatever the rank.
+  const auto rows_of = [](Extents extents) {
+    extents.insert(extents.begin(), 4 - extents.size(), 1);
+    return to_dim4(extents);
+  };
+  const dim4 result = rows_of(run.outputs[0].shape.extents);
   const data_type_t type = device_type(from.shape.type);
   const LocalTensor loaded{kFrom, type, {result.n, result.c, result.h, static_cast<int>(row.count * row.step)}, false};
   if (elements_of(run.outputs[0].shape.extents) == 0 || bytes_of(loaded) > kTo) return false;
-  const dim4 strides = packed_strides(to_dim4(given));
+  if (!fits_command(loaded.extents) || !fits_command(strides_of(loaded))) return false;
+  const dim4 strides = packed_strides(rows_of(given));
   tpu_gdma_cpy_S2L(kFrom, behind(from, begin), &loaded.extents, nullptr, &strides, type);
   dim4 steps = strides_of(loaded);
   steps.w = static_cast<int>(row.step);
@@ -189,7 +199,10 @@ void concatenation(const LocalRun& run) {
         };
         const local_addr_t there = place(to, strides, last);
         const local_addr_t here = place(from, from_strides, c);
-        if (last % npus == c % npus)
+        constexpr local_addr_t kLine = 64;
+        if (here % kLine != 0)  // a constant's channel, which has no gap before it
+          tpu_gdma_cpy_L2L(there, here, &some, &strides, &from_strides, to.type);
+        else if (last % npus == c % npus)
           tpu_bdc_cpy(there, here, &some, nullptr, nullptr, to.type);
         else
           tpu_bdc_cpy_cross_npu(there, here, &some, to.type);
@@ -309,7 +322,7 @@ void upsampling(const LayerRun& run) {
   LocalTensor to{kTo, type, {1, from.extents.c, result.h, result.w}, false};
   const auto fits = [&] {
     return bytes_of(from) <= kTo && kTo + bytes_of(to) <= static_cast<local_addr_t>(tpu_local_mem_size_per_npu()) &&
-           to.extents.h <= kMostExtent && to.extents.w <= kMostExtent;
+           fits_command(to.extents) && fits_command(strides_of(to));
   };
   const auto set_part = [&](int channels, int rows, int columns) {
     from.extents = {1, channels, rows, columns};
@@ -321,6 +334,7 @@ void upsampling(const LayerRun& run) {
     else
       set_part(from.extents.c, 1, (from.extents.w + 1) / 2);
   }
+  if (!fits()) fail(fmt::format("each element {} x {} times", factor, factor));
   const dim4 most = from.extents;
   const dim4 from_strides = packed_strides(all);
   const dim4 to_strides = packed_strides(result);
@@ -417,12 +431,14 @@ void gather(const LayerRun& run) {
     const variable_t given = as_operand(kIndices);
     const variable_t moved = as_operand(kMoved);
     tpu_bdc_less_select(kFound, &given, &zero, &moved, &given, &all, DT_INT32, DT_INT32);
-    const dim4 shape{1, 1, some, width};
     const dim4 index_strides{0, 0, 1, 1};
-    const dim4 strides = packed_strides(shape);
+    const dim4 strides = packed_strides(dim4{1, 1, some, width});
     const dim4 table_strides = packed_strides(dim4{1, 1, height, width});
-    tpu_gdma_h_gather_S2S(behind(run.outputs[0], done * width), rows.address, kFound, true, whole(0), &shape, height,
-                          &strides, &table_strides, &index_strides, device_type(rows.shape.type));
+    for (int column = 0; column < width; column += static_cast<int>(kMostExtent)) {
+      const dim4 shape{1, 1, some, std::min(static_cast<int>(kMostExtent), width - column)};
+      tpu_gdma_h_gather_S2S(behind(run.outputs[0], done * width + column), behind(rows, column), kFound, true, whole(0),
+                            &shape, height, &strides, &table_strides, &index_strides, device_type(rows.shape.type));
+    }
   }
 }
 

@@ -38,8 +38,11 @@ class Resizing {
 
   // Which of `count` elements the result takes: the first, each with the next one twice, the last.
   static void write_indices(local_addr_t to, int count, data_type_t type) {
+    // As recorded; of more elements the pairs would take the sequence's place, which lies behind them then.
     constexpr local_addr_t kLine = 64;
-    const local_addr_t sequence = to + (bytes(count, type) + kLine - 1) / kLine * kLine;
+    constexpr int kMostRecorded = 9;
+    const local_addr_t before = bytes(count <= kMostRecorded ? count : 2 * count, type);
+    const local_addr_t sequence = to + (before + kLine - 1) / kLine * kLine;
     tpu_bdc_generate_arithmetic_sequence(sequence, count - 1, type);
     const dim4 pairs{1, 1, count - 1, 2};
     const dim4 strides{2, 2, 2, 1};

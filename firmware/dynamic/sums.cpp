@@ -119,12 +119,19 @@ void sum_of(local_addr_t to, local_addr_t from, const dim4& shape, dim2 kernel, 
   sum(to, from, shape, kernel, type);
 }
 
-// Of each row of whole vectors: the vectors first, then what is left. Rows of h take the place of n.
+// Of each row of whole vectors: the vectors first, then what is left. Rows of h take the place of n; those of channels
+// in the same NPU would change places with them, and have commands of their own.
 void by_vectors(Pool pool, local_addr_t to, local_addr_t part, local_addr_t from, const dim4& extents, int row,
                 data_type_t type) {
   const int vector = tpu_eu_num(type);
-  pool(part, from, {extents.h, extents.c, row / vector, vector}, {row / vector, 1}, type);
-  pool(to, part, {1, extents.c, extents.h, vector}, {1, vector}, type);
+  const int most = extents.h == 1 ? extents.c : tpu_npu_num();
+  for (int begin = 0; begin < extents.c; begin += most) {
+    const int channels = std::min(most, extents.c - begin);
+    pool(part, from, {extents.h, channels, row / vector, vector}, {row / vector, 1}, type);
+    pool(to, part, {1, channels, extents.h, vector}, {1, vector}, type);
+    from += bytes_of({0, type, {1, 1, extents.h, row}, false});
+    to += bytes_of({0, type, {1, 1, extents.h, 1}, false});
+  }
 }
 
 }  // namespace
@@ -150,6 +157,8 @@ void softmax(const LocalRun& run) {
   const local_addr_t work = take(bytes_of(one));
   const local_addr_t second = take(bytes_of(one));
   const local_addr_t wide = at_best + 2 * bytes_of(one);
+  // Single rows leave no gap between the work and what is widened; those of channels in the same NPU would meet.
+  const local_addr_t part = all.h == 1 && all.c > tpu_npu_num() ? coefficients : work;
   const dim4 strides = strides_of(one);
   const dim4 plain_strides = strides_of(plain);
   const dim4 wide_strides = strides_of({0, DT_FP32, {1, all.c, all.h, split ? wide_row : all.w}, false});
@@ -177,7 +186,7 @@ void softmax(const LocalRun& run) {
     tpu_bdc_cast(wide, to, &extents, &wide_strides, nullptr, DT_FP32, type, RM_HALF_TO_EVEN);
     if (split) {
       fill(wide, extents, wide_row, DT_FP32, whole(0));
-      by_vectors(sum_of, at_best, work, wide, extents, wide_row, DT_FP32);
+      by_vectors(sum_of, at_best, part, wide, extents, wide_row, DT_FP32);
     } else {
       sum(at_best, wide, extents, {1, all.w}, DT_FP32);
     }
@@ -316,7 +325,7 @@ struct PlaneReduction {
   data_type_t type;
   std::int32_t method;
 
-  static constexpr std::int32_t kMean = 0, kMaximum = 2;
+  static constexpr std::int32_t kMean = 0, kMaximum = 2, kRoot = 5;
 
   void carry_out(system_addr_t to, system_addr_t from, const dim4& shape, bool of_width, const dim4* strides = nullptr,
                  const dim4* result_strides = nullptr) const {
@@ -407,7 +416,9 @@ void reduction(const LayerRun& run) {
   }
   // Rows of a plane as they follow each other in what is read now.
   const std::int64_t rows = axis + 1 == rank ? height : extents[rank - 1];
-  const std::int64_t together = rank > 2 && rows * length * bytes <= kRoom ? rows : 1;
+  // A root of sums is taken as f32, which single elements have less room for.
+  const std::int64_t room = length * bytes < 4 && planes.method == PlaneReduction::kRoot ? kRoom / 4 : kRoom;
+  const std::int64_t together = rank > 2 && rows * length * bytes <= room ? rows : 1;
   planes.of_planes(to.address, given, count / (together * length), static_cast<int>(together), static_cast<int>(length),
                    true);
 }

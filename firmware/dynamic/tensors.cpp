@@ -9,8 +9,16 @@
 
 namespace softtpu::dynamic {
 
+namespace {
+thread_local const ListedLayer* running = nullptr;
+}  // namespace
+
+RunningLayer::RunningLayer(const ListedLayer& layer) { running = &layer; }
+RunningLayer::~RunningLayer() { running = nullptr; }
+
 void fail(const std::string& text) {
-  softtpu_kernel_assert_fail(("dynamic part: " + text).c_str(), __FILE__, __LINE__, __func__);
+  const std::string layer = running == nullptr ? "" : bmodel::name_of_layer(running->type) + ": ";
+  softtpu_kernel_assert_fail(("dynamic part: " + layer + text).c_str(), __FILE__, __LINE__, __func__);
 }
 
 data_type_t device_type(std::uint32_t type) {
@@ -59,9 +67,14 @@ dim4 spread(const LocalTensor& tensor, const dim4& extents) {
 }
 
 local_addr_t bytes_of(const LocalTensor& tensor) {
-  constexpr int kLine = 64;
-  const int bytes = strides_of(tensor).n * tensor.extents.n * tpu_data_type_size(tensor.type);
-  return static_cast<local_addr_t>((bytes + kLine - 1) / kLine * kLine);
+  constexpr std::int64_t kLine = 64, kMost = 1 << 24;  // far more than an NPU has
+  const dim4& extents = tensor.extents;
+  const std::int64_t vector = tensor.compact ? 1 : tpu_eu_num(tensor.type);
+  const std::int64_t plane = (std::int64_t{extents.h} * extents.w + vector - 1) / vector * vector;
+  const std::int64_t planes = std::int64_t{extents.n} * ((extents.c + tpu_npu_num() - 1) / tpu_npu_num());
+  std::int64_t bytes = 0;
+  if (__builtin_mul_overflow(plane * tpu_data_type_size(tensor.type), planes, &bytes)) bytes = kMost;
+  return static_cast<local_addr_t>((std::min(bytes, kMost) + kLine - 1) / kLine * kLine);
 }
 
 scalar_t constant(float value, data_type_t type) {
@@ -104,6 +117,7 @@ rounding_mode_t rounding_of(std::int32_t number) { return number == 0 ? RM_HALF_
 
 void copy_region(Region to, Region from, Extents extents, std::uint32_t type, bool join) {
   if (elements_of(extents) == 0) return;
+  if (extents.empty()) return copy_region({to.address, {1}}, {from.address, {1}}, {1}, type);
   // Dimensions that a command has and the tensors have not step over the whole of them.
   const auto whole = [](const Region& region) {
     return region.strides.front() <= INT32_MAX ? region.strides.front() : 0;

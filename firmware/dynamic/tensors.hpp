@@ -1,6 +1,7 @@
 // Tensors of dynamic parts in device memory and in local memory, and how they are moved.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -16,7 +17,17 @@ using bmodel::ShapedTensor;
 
 // The host refuses a part that cannot run before it launches one; what comes here is a list that has changed since, or
 // shapes that are smaller than those that the host has judged.
+// The text names the layer that runs.
 [[noreturn]] void fail(const std::string& text);
+
+// The layer of this thread that runs as long as this lives.
+class RunningLayer {
+ public:
+  explicit RunningLayer(const ListedLayer& layer);
+  ~RunningLayer();
+  RunningLayer(const RunningLayer&) = delete;
+  RunningLayer& operator=(const RunningLayer&) = delete;
+};
 
 // In device memory, compact.
 struct Tensor {
@@ -41,12 +52,16 @@ inline bool is_byte(data_type_t type) { return type == DT_INT8 || type == DT_UIN
 std::int64_t elements_of(const Extents& extents);
 std::vector<std::int64_t> packed_strides(const Extents& extents);
 dim4 packed_strides(const dim4& extents);
+// A command takes extents, or strides in local memory, up to here.
+inline bool fits_command(const dim4& numbers) {
+  return std::max({numbers.n, numbers.c, numbers.h, numbers.w}) <= kMostExtent;
+}
 
 dim4 to_dim4(const Extents& extents);  // bmodel::local_extents
 dim4 strides_of(const LocalTensor& tensor);
 // Strides that make a tensor one of these extents: 0 where it has one element.
 dim4 spread(const LocalTensor& tensor, const dim4& extents);
-local_addr_t bytes_of(const LocalTensor& tensor);  // in each NPU
+local_addr_t bytes_of(const LocalTensor& tensor);  // in each NPU; above any size where there are too many
 
 inline constexpr int kTableEntries = 256;  // of a table that bytes look up
 

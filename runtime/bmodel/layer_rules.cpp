@@ -40,9 +40,9 @@ constexpr RuleOf kRules[] = {
 #include "runtime/bmodel/layers.def"
 };
 
-// What device memory holds, so that no product of extents overflows.
+// What a command counts, so that no product of extents overflows.
 bool has_usual_size(const ShapedTensor& tensor) {
-  constexpr std::int64_t kMostElements = std::int64_t{1} << 36;
+  constexpr std::int64_t kMostElements = INT32_MAX;
   const std::int64_t elements = rules::elements_of(tensor.extents);
   return elements >= 0 && elements <= kMostElements &&
          std::all_of(tensor.extents.begin(), tensor.extents.end(),
@@ -98,7 +98,9 @@ Result<std::vector<ShapedTensor>> results_of(const ListedLayer& layer, std::span
   for (const auto& all : {std::vector<ShapedTensor>(inputs.begin(), inputs.end()), *results}) {
     for (const ShapedTensor& one : all) {
       if (one.extents.size() > kMostLocalExtents) return refuse(fmt::format("{} dimensions", one.extents.size()));
-      if (local_bytes(one) > kMostLocalBytes) return refuse("tensors of this size");
+      const bool fits_commands = std::all_of(one.extents.begin(), one.extents.end(),
+                                             [](std::int64_t extent) { return extent <= rules::kMostOfCommand; });
+      if (local_bytes(one) > kMostLocalBytes || !fits_commands) return refuse("tensors of this size");
     }
   }
   return results;

@@ -16,7 +16,8 @@ Shapes convolution(const Asked& asked) {
   const auto word = [&](std::size_t i) -> std::int64_t { return layer.word(i); };
   const std::int64_t groups = word(Words::kGroups);
   if (asked.first().extents[1] != word(Words::kIn)) return refuse("an input with other channels than its weights have");
-  if (word(Words::kIn) < 1 || word(Words::kOut) < 1 || word(Words::kOut) > 65535) return refuse("these channels");
+  if (word(Words::kIn) < 1 || word(Words::kOut) < 1 || word(Words::kOut) > kMostOfCommand)
+    return refuse("these channels");
   if (groups != 1 && layer.local && !(type == kFloat32 && groups == word(Words::kIn) && groups == word(Words::kOut)))
     return refuse("groups of this kind");
   if (groups < 1 || word(Words::kIn) % groups != 0 || word(Words::kOut) % groups != 0)

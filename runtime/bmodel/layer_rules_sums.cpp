@@ -18,6 +18,7 @@ Shapes pooling(const Asked& asked) {
   const std::uint32_t type = asked.first().type;
   if (!is_byte(type) && !is_float(type)) return refuse("this type");
   const auto extents = local_extents(asked.first().extents);
+  constexpr std::int64_t kMostPad = 15;
   const auto side = [&](std::size_t i) -> std::int64_t {
     const std::size_t pads = Words::kPads + 2 * i;
     const std::int64_t kernel = asked.layer.word(Words::kKernel + i);
@@ -26,7 +27,8 @@ Shapes pooling(const Asked& asked) {
     const std::int64_t before = asked.layer.word(pads);
     const std::int64_t behind = asked.layer.word(pads + 1);
     if (kernel < 1 || kernel > 255 || step < 1 || step > 15 || dilation < 1 || dilation > 15 || before < 0 ||
-        before >= kernel || behind < 0 || behind >= kernel || (average && dilation != 1))
+        before >= kernel || before > kMostPad || behind < 0 || behind >= kernel || behind > kMostPad ||
+        (average && dilation != 1))
       return 0;
     return windows(extents[2 + i], before, behind, kernel, step, dilation);
   };
@@ -43,6 +45,11 @@ Shapes pooling(const Asked& asked) {
       if (is_byte(type) && (type == kInt8 || !one || asked.layer.word(Words::kKernel + i) != 3))
         return refuse("an average of this window");
     }
+  }
+  // Of floats all elements are summed in rows of a vector, whatever the window.
+  if (average && asked.layer.word(Words::kGlobal) != 0 && !is_byte(type)) {
+    const std::int64_t rows = (extents[2] * std::int64_t{extents[3]} * (type == kFloat32 ? 4 : 2) + 63) / 64;
+    if (padded || to[2] != 1 || to[3] != 1 || rows > 255) return refuse("a global average of this window");
   }
   if (average && asked.layer.word(Words::kGlobal) == 0 &&
       asked.layer.word(Words::kKernel) * asked.layer.word(Words::kKernel + 1) > 64)
