@@ -110,18 +110,37 @@ class InitCheck final : public Observer {
   }
 
  private:
-  std::uint8_t expected(const Span& span) const {
-    const bool global = span.space == SpanSpace::kSystem && chip_->global_mem.contains(span.begin);
-    return global ? Shadow::kLastLaunch : shadow_->launch();
+  bool is_global(const Span& span) const {
+    return span.space == SpanSpace::kSystem && chip_->global_mem.contains(span.begin);
+  }
+  std::uint8_t expected(const Span& span) const { return is_global(span) ? Shadow::kLastLaunch : shadow_->launch(); }
+
+  // Calls f(at, end, state) for the bytes of a span that were not written in this launch, counted from its begin.
+  template <class F>
+  void for_each_unwritten(const Span& span, F f) const {
+    if (span.space == SpanSpace::kLocal) {
+      for (auto next = shadow_->find_unwritten(span, 0); next; next = shadow_->find_unwritten(span, next->end))
+        f(next->begin, next->end, next->state);
+      return;
+    }
+    const std::uint8_t* states = shadow_->find(span);
+    if (states == nullptr || (anywhere_ && is_global(span))) return;
+    const std::uint64_t bytes = span.end - span.begin;
+    const std::uint8_t good = expected(span);
+    for (std::uint64_t at = find_other(states, bytes, good), end = at; at < bytes; at = end) {
+      end += find_other(states + at, bytes - at, states[at]);
+      // Not allocated: the memory check's concern.
+      const bool unknown = states[at] == Shadow::kUnknown && is_global(span);
+      if (states[at] != good && !unknown) f(at, end, states[at]);
+    }
   }
 
   bool is_written(SpanSpace space, const LaneRun& run) const {
     if (space == SpanSpace::kLocal) return shadow_->is_written(run);
     const Span span{space, run.begin, run.end};
     const std::uint8_t* states = shadow_->find(span);
-    const std::uint8_t good = expected(span);
-    if (states == nullptr || (anywhere_ && good == Shadow::kLastLaunch)) return true;
-    return find_other(states, run.end - run.begin, good) == run.end - run.begin;
+    if (states == nullptr || (anywhere_ && is_global(span))) return true;
+    return find_other(states, run.end - run.begin, expected(span)) == run.end - run.begin;
   }
 
   bool is_written(const OperandUse& use) {
@@ -137,29 +156,18 @@ class InitCheck final : public Observer {
     std::optional<bool> holds_data;  // some of the operand was written
     ElementMarks marks;
     for_each_used_span(*chip_, use, [&](const Span& span) {
-      // Most rows are: their states, a byte each, are not made.
-      if (span.space == SpanSpace::kLocal && shadow_->is_written(run_of(*chip_, span))) return;
-      const std::uint8_t* states = shadow_->find(span);
-      if (states == nullptr) return;
-      const std::uint64_t bytes = span.end - span.begin;
-      const std::uint8_t good = expected(span);
-      if (anywhere_ && good == Shadow::kLastLaunch) return;
-      for (std::uint64_t at = find_other(states, bytes, good), end = at; at < bytes; at = end) {
-        end += find_other(states + at, bytes - at, states[at]);
-        // Not allocated: the memory check's concern.
-        const bool unknown = states[at] == Shadow::kUnknown && good == Shadow::kLastLaunch;
-        if (states[at] == good || unknown) continue;
-        std::uint8_t tail = find_tail(op, use, span, at, end, states[at]);
+      for_each_unwritten(span, [&](std::uint64_t at, std::uint64_t end, std::uint8_t state) {
+        std::uint8_t tail = find_tail(op, use, span, at, end, state);
         if (tail == 0 && is_followed(use)) {
           if (!holds_data) holds_data = is_written_in_part(use);
-          if (*holds_data) tail = add_unwritten(op, use, span, at, end, states[at]);
+          if (*holds_data) tail = add_unwritten(op, use, span, at, end, state);
         }
         if (tail != 0) {
           mark_elements(use.tensor, span, at, end, tail, marks);
         } else if (!std::exchange(reported, true)) {
-          report(op, use, span, at, end, states[at]);
+          report(op, use, span, at, end, state);
         }
-      }
+      });
     });
     if (marks.empty()) return;
     if (is_sum_of_network(use)) {
@@ -217,8 +225,8 @@ class InitCheck final : public Observer {
   bool is_written_in_part(const OperandUse& use) const {
     bool found = false;
     for_each_used_span(*chip_, use, [&](const Span& span) {
-      const std::uint8_t* states = shadow_->find(span);
-      if (found || states == nullptr) return;
+      const std::uint8_t* states = found ? nullptr : shadow_->find(span);
+      if (states == nullptr) return;
       found = std::find(states, states + (span.end - span.begin), expected(span)) != states + (span.end - span.begin);
     });
     return found;

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <list>
+#include <memory>
 #include <utility>
 
 #include "device/checks/describe.hpp"
@@ -28,11 +28,16 @@ struct TypedWrite {
   Tensor tensor;
   bool has_meaning;  // the elements are numbers of the type, not bytes that were moved as it
   CallStack stack;
-  LocalBlock box;
   bool has_source = true;  // false: a constant, which may clear more or less than what is computed with
   bool of_array = false;   // the type is the one that the program has named, not the copy
   bool follows = false;    // the command has computed with an operand of another type, or with what follows from one
   bool reported = false;   // further readers add nothing to the finding
+};
+
+// Most of what is asked of a write its place answers: places lie side by side, writes are large.
+struct WritePlace {
+  LocalBox box;
+  std::unique_ptr<TypedWrite> write;
 };
 
 class OperandTypeCheck final : public Observer {
@@ -98,10 +103,12 @@ class OperandTypeCheck final : public Observer {
   }
 
   void note(Op op, const Command& command, const char* name, const Tensor& tensor, std::optional<Dtype> of_array) {
-    auto box = box_of(*chip_, tensor);
+    const auto box = box_of(*chip_, tensor);
     if (!box) return;
-    std::erase_if(writes_, [&](const TypedWrite& known) { return box->covers(known.box); });
-    TypedWrite write{op, name, tensor, traits_of(command).typed_result, here_, *std::move(box)};
+    std::erase_if(writes_, [&](const WritePlace& known) { return box->covers(known.box); });
+    writes_.push_back(
+        {*box, std::make_unique<TypedWrite>(TypedWrite{op, name, tensor, traits_of(command).typed_result, here_})});
+    TypedWrite& write = *writes_.back().write;
     write.has_source = has_source_;
     write.follows = follows_;
     // Elements of another size may be parts of whatever the program keeps there.
@@ -109,8 +116,7 @@ class OperandTypeCheck final : public Observer {
       write.tensor.dtype = *of_array;
       write.has_meaning = write.of_array = true;
     }
-    writes_.push_back(std::move(write));
-    if (writes_.size() > kMostWrites) writes_.pop_front();
+    if (writes_.size() > kMostWrites) writes_.erase(writes_.begin());
   }
 
   // The last write of any of these bytes.
@@ -118,8 +124,8 @@ class OperandTypeCheck final : public Observer {
     const auto box = box_of(*chip_, operand);
     if (!box) return nullptr;
     const auto write =
-        std::find_if(writes_.rbegin(), writes_.rend(), [&](const TypedWrite& known) { return known.box.meets(*box); });
-    return write == writes_.rend() ? nullptr : &*write;
+        std::find_if(writes_.rbegin(), writes_.rend(), [&](const WritePlace& known) { return known.box.meets(*box); });
+    return write == writes_.rend() ? nullptr : write->write.get();
   }
 
   TypedWrite* latest(const Tensor& operand) {
@@ -208,9 +214,9 @@ class OperandTypeCheck final : public Observer {
   std::shared_ptr<AllocationTable> allocations_;
   KnownAllocations known_;
   const Chip* chip_ = nullptr;
-  std::list<TypedWrite> writes_;  // elements are large, and most commands erase some
-  CallStack here_;                // the call of the command that is carried out
-  bool follows_ = false;          // the command computes with an operand of another type, or with what follows from one
+  std::vector<WritePlace> writes_;
+  CallStack here_;        // the call of the command that is carried out
+  bool follows_ = false;  // the command computes with an operand of another type, or with what follows from one
   bool has_source_ = false;
 };
 

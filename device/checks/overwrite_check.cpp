@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <list>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -33,11 +33,16 @@ struct Written {
 
 struct Live {
   Written by;
-  LocalBlock box;
   std::vector<OperandUse> pieces;  // written inside it since
   // Since another tensor has damaged it: the bytes that are still its own, and those that are not.
   std::optional<Written> taker;
   LaneSet own, lost;
+};
+
+// Most of what is asked of a tensor its place answers: places lie side by side, tensors are large.
+struct LivePlace {
+  LocalBox box;  // no NPUs: forgotten
+  std::unique_ptr<Live> tensor;
 };
 
 // Bytes of a living tensor that a command is about to write, and what they are now if that matters.
@@ -61,14 +66,16 @@ class OverwriteCheck final : public Observer {
     memories_ = &memories;
     chip_ = &memories.chip();
     findings_->begin(kernel, core);
-    tensors_.clear();
+    clear();
   }
 
   void before(Op op, const Command& command) override {
     threats_.clear();
-    for_each_use(command, [&](const OperandUse& use) {
-      if (use.reads && use.role.all && !has_spare_columns(command, use)) read(op, use);
-    });
+    if (is_one_damaged_) {
+      for_each_use(command, [&](const OperandUse& use) {
+        if (use.reads && use.role.all && !has_spare_columns(command, use)) read(op, use);
+      });
+    }
     for_each_use(command, [&](const OperandUse& use) {
       if (use.writes) threaten(op, use);
     });
@@ -79,21 +86,29 @@ class OverwriteCheck final : public Observer {
     for_each_use(command, [&](const OperandUse& use) {
       if (use.writes) write(op, use, old);
     });
-    std::erase_if(tensors_, [](const Live& tensor) { return tensor.box.npus == 0; });
-    while (tensors_.size() > kMostTensors) tensors_.pop_front();
+    if (std::exchange(is_one_forgotten_, false))
+      std::erase_if(tensors_, [](const LivePlace& place) { return place.box.npus == 0; });
+    if (tensors_.size() > kMostTensors)
+      tensors_.erase(tensors_.begin(), tensors_.end() - static_cast<std::ptrdiff_t>(kMostTensors));
   }
 
   // What the kernel's own code writes cannot be distinguished from what was there.
   void pointer(Op, Space space, std::uint64_t) override {
-    if (space == Space::kLocal) tensors_.clear();
+    if (space == Space::kLocal) clear();
   }
 
   void launch_ends(const std::string&) override {
-    tensors_.clear();
+    clear();
     findings_->report();
   }
 
  private:
+  void clear() {
+    tensors_.clear();
+    threats_.clear();
+    is_one_damaged_ = is_one_forgotten_ = false;
+  }
+
   static bool has_few_rows(const Tensor& tensor) {
     const Dim4& shape = tensor.shape;
     const std::int64_t rows = std::int64_t{shape.n} * shape.c * shape.h;
@@ -108,15 +123,18 @@ class OverwriteCheck final : public Observer {
     return LaneSet(std::move(runs));
   }
 
-  static void forget(Live& tensor) { tensor.box.npus = 0; }
+  void forget(LivePlace& place) {
+    place.box = {};
+    is_one_forgotten_ = true;
+  }
 
   bool is_window(const Tensor& tensor) const {
     return tensor.space == Space::kSystem && chip_->local_mem.contains(tensor.addr);
   }
 
   // Neither inside of the other: one of them takes what the other has.
-  static bool is_taken(const Live& tensor, const LocalBlock& box) {
-    return box.meets(tensor.box) && !box.covers(tensor.box) && !tensor.box.covers(box);
+  static bool is_taken(const LocalBox& tensor, const LocalBox& box) {
+    return box.meets(tensor) && !box.covers(tensor) && !tensor.covers(box);
   }
 
   // Tiles of one tensor may have rows in common, with the same values from both.
@@ -128,10 +146,11 @@ class OverwriteCheck final : public Observer {
     const auto box = box_of(*chip_, use.tensor);
     if (!box) return;
     std::optional<LaneSet> written;
-    for (Live& tensor : tensors_) {
-      if (!is_taken(tensor, *box)) continue;
+    for (LivePlace& place : tensors_) {
+      if (!is_taken(place.box, *box)) continue;
+      const Live& tensor = *place.tensor;
       if (!has_few_rows(use.tensor) || !has_few_rows(tensor.by.use.tensor)) {
-        forget(tensor);
+        forget(place);
         continue;
       }
       if (!written) written = bytes_of(use);
@@ -170,65 +189,68 @@ class OverwriteCheck final : public Observer {
   }
 
   void write(Op op, const OperandUse& use, std::size_t old) {
-    if (is_window(use.tensor)) return tensors_.clear();
-    auto box = box_of(*chip_, use.tensor);
+    if (is_window(use.tensor)) return clear();
+    const auto box = box_of(*chip_, use.tensor);
     if (!box) return;
-    const Written self{op, use, capture_call_stack()};
-    for (auto known = tensors_.begin(); old > 0 && known != tensors_.end(); ++known, --old) {
-      Live& tensor = *known;
-      if (tensor.box.npus == 0 || !box->meets(tensor.box)) continue;
-      if (box->covers(tensor.box)) {
-        forget(tensor);
-      } else if (tensor.box.covers(*box)) {
-        fill(tensor, use);
+    for (std::size_t i = 0; i < std::min(old, tensors_.size()); ++i) {
+      LivePlace& place = tensors_[i];
+      if (!box->meets(place.box)) continue;
+      if (box->covers(place.box)) {
+        forget(place);
+      } else if (place.box.covers(*box)) {
+        fill(place, use);
       } else {
-        take(tensor, self);
+        take(place, op, use);
       }
     }
     // Where data decides what is written, the rest still belongs to the earlier writer.
-    if (use.role.all) tensors_.push_back({self, *std::move(box), {}, {}, {}, {}});
+    if (use.role.all) tensors_.push_back({*box, std::make_unique<Live>(Written{op, use, capture_call_stack()})});
   }
 
-  void fill(Live& tensor, const OperandUse& piece) {
+  void fill(LivePlace& place, const OperandUse& piece) {
+    Live& tensor = *place.tensor;
     if (tensor.taker) {
       const LaneSet bytes = bytes_of(piece);
       tensor.own -= bytes;
       tensor.lost -= bytes;
-      if (tensor.own.empty() || tensor.lost.empty()) forget(tensor);
+      if (tensor.own.empty() || tensor.lost.empty()) forget(place);
       return;
     }
     tensor.pieces.push_back(piece);
-    if (tensor.pieces.size() > kMostPieces) forget(tensor);
+    if (tensor.pieces.size() > kMostPieces) forget(place);
   }
 
-  void take(Live& tensor, const Written& self) {
+  void take(LivePlace& place, Op op, const OperandUse& use) {
+    Live& tensor = *place.tensor;
     const auto threat =
         std::find_if(threats_.begin(), threats_.end(), [&](const Threat& known) { return known.tensor == &tensor; });
     if (threat == threats_.end()) return;  // their bytes lie between each other
-    const LaneSet lost = may_agree(tensor, self.op, self.use) ? changed(*threat) : threat->bytes;
-    if (lost.empty()) return fill(tensor, self.use);
+    const LaneSet lost = may_agree(tensor, op, use) ? changed(*threat) : threat->bytes;
+    if (lost.empty()) return fill(place, use);
     if (!tensor.taker) {
       tensor.own = bytes_of(tensor.by.use);
       for (const OperandUse& piece : tensor.pieces) tensor.own -= bytes_of(piece);
       tensor.pieces.clear();
     }
-    tensor.own -= bytes_of(self.use);
+    tensor.own -= bytes_of(use);
     tensor.lost += lost;
-    tensor.taker = self;
-    if (tensor.own.empty()) forget(tensor);
+    tensor.taker = Written{op, use, capture_call_stack()};
+    is_one_damaged_ = true;
+    if (tensor.own.empty()) forget(place);
   }
 
   void read(Op op, const OperandUse& use) {
     const auto box = box_of(*chip_, use.tensor);
     if (!box) return;
-    for (Live& tensor : tensors_) {
-      if (!tensor.taker || tensor.box.npus == 0 || !tensor.box.covers(*box)) continue;
+    for (LivePlace& place : tensors_) {
+      if (!place.box.covers(*box) || !place.tensor->taker) continue;
+      const Live& tensor = *place.tensor;
       if (!has_few_rows(use.tensor)) continue;
       const LaneSet bytes = bytes_of(use);
       const LaneSet lost = bytes & tensor.lost;
       if (lost.empty() || (bytes & tensor.own).empty() || !bytes.lies_within(bytes_of(tensor.by.use))) continue;
       report(op, use, tensor, lost);
-      forget(tensor);
+      forget(place);
     }
   }
 
@@ -257,8 +279,10 @@ class OverwriteCheck final : public Observer {
   std::shared_ptr<Findings> findings_;
   const Memories* memories_ = nullptr;
   const Chip* chip_ = nullptr;
-  std::list<Live> tensors_;      // elements are large, and most commands erase some
-  std::vector<Threat> threats_;  // of the command that is carried out
+  std::vector<LivePlace> tensors_;
+  bool is_one_forgotten_ = false;  // of them
+  bool is_one_damaged_ = false;    // or was in this launch
+  std::vector<Threat> threats_;    // of the command that is carried out
 };
 
 }  // namespace

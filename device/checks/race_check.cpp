@@ -20,7 +20,7 @@
 namespace softtpu {
 namespace {
 
-// Which command of the section touched a byte last, and through which operand (0: none).
+// Which command of the section (0: none) touched a byte last, and through which of the section's operands.
 struct Touch {
   std::uint32_t command = 0;
   std::uint32_t operand = 0;
@@ -87,9 +87,15 @@ struct SectionCommand {
   std::size_t engine;
   Clock seen;  // what its engine knew to have happened; of the engine itself, the command's own number
   Op op;
-  Command command;
   CallStack stack;
+  std::uint32_t first_operand, end_operand;
   std::uint32_t tick() const { return seen[engine]; }
+};
+
+struct SectionOperand {
+  const char* name;
+  bool writes;
+  Tensor tensor;
 };
 
 // What holds all bytes that a command touches through one operand.
@@ -127,7 +133,11 @@ class RaceCheck final : public Observer {
     const auto engine = index_of(info(op).engine);
     if (!open_ || !engine) return;
     ++clocks_[*engine][*engine];
-    commands_.push_back({*engine, clocks_[*engine], op, command, capture_call_stack()});
+    const std::uint32_t first = operand_count();
+    for_each_tensor(command, [&](std::uint32_t, Access access, const char* name, const Tensor& tensor) {
+      operands_.push_back({name, access != Access::kRead, tensor});
+    });
+    commands_.push_back({*engine, clocks_[*engine], op, capture_call_stack(), first, operand_count()});
     if (!is_suspicious_ && is_apart(commands_.back())) return;
     if (!std::exchange(is_suspicious_, true)) {
       for (std::uint32_t number = 1; number < commands_.size(); ++number) touch_all(number);
@@ -149,6 +159,7 @@ class RaceCheck final : public Observer {
   // Everything so far has happened before whatever comes.
   void forget() {
     commands_.clear();
+    operands_.clear();
     for (std::vector<Area>& areas : areas_) areas.clear();
     if (std::exchange(is_suspicious_, false)) engines_ = {};
     clocks_ = {};
@@ -190,20 +201,17 @@ class RaceCheck final : public Observer {
   // orders, from the section's first command on. Right programs have none. ----
 
   bool is_apart(const SectionCommand& command) {
-    bool apart = true;
-    for_each_tensor(command.command, [&](std::uint32_t operand, Access access, const char*, const Tensor& tensor) {
-      if (!apart) return;
+    for (std::uint32_t operand = command.first_operand; operand < command.end_operand; ++operand) {
+      const auto& [name, writes, tensor] = operands_[operand];
       const TensorRuns& runs = runs_of(*chip_, tensor);
-      const Area area{{static_cast<std::uint32_t>(commands_.size()), operand},
-                      command.tick(),
-                      access != Access::kRead,
-                      runs.space,
-                      runs.hull};
-      for (std::size_t other = 0; other < kEngines.size() && apart; ++other)
-        apart = other == command.engine || !meets_unordered(area, tensor, other, command.seen[other]);
+      const Area area{
+          {static_cast<std::uint32_t>(commands_.size()), operand}, command.tick(), writes, runs.space, runs.hull};
+      for (std::size_t other = 0; other < kEngines.size(); ++other) {
+        if (other != command.engine && meets_unordered(area, tensor, other, command.seen[other])) return false;
+      }
       areas_[command.engine].push_back(area);
-    });
-    return apart;
+    }
+    return true;
   }
 
   // Commands of an engine up to the tick `known` come before.
@@ -214,28 +222,20 @@ class RaceCheck final : public Observer {
       if (!(area.writes || other->writes) || area.space != other->space || (a.lanes & b.lanes) == 0) continue;
       if (a.begin >= b.end || b.begin >= a.end) continue;
       const LaneSet bytes(runs_of(*chip_, tensor).runs);
-      if (!(bytes & LaneSet(runs_of(*chip_, tensor_of(other->touch)).runs)).empty()) return true;
+      if (!(bytes & LaneSet(runs_of(*chip_, operands_[other->touch.operand].tensor).runs)).empty()) return true;
     }
     return false;
-  }
-
-  Tensor tensor_of(Touch touch) const {
-    Tensor found;
-    for_each_tensor(command_of(touch).command, [&](std::uint32_t index, Access, const char*, const Tensor& tensor) {
-      if (index == touch.operand) found = tensor;
-    });
-    return found;
   }
 
   // ---- Which bytes ----
 
   void touch_all(std::uint32_t number) {
     const SectionCommand& command = command_of({number, 0});
-    for_each_tensor(command.command, [&](std::uint32_t operand, Access access, const char*, const Tensor& tensor) {
-      const TensorRuns& runs = runs_of(*chip_, tensor);
+    for (std::uint32_t operand = command.first_operand; operand < command.end_operand; ++operand) {
+      const TensorRuns& runs = runs_of(*chip_, operands_[operand].tensor);
       for (const LaneRun& run : runs.runs)
-        touch_run(command.engine, access != Access::kRead, runs.space, run, {number, operand});
-    });
+        touch_run(command.engine, operands_[operand].writes, runs.space, run, {number, operand});
+    }
   }
 
   void touch_run(std::size_t engine, bool writes, SpanSpace space, const LaneRun& run, Touch self) {
@@ -281,6 +281,7 @@ class RaceCheck final : public Observer {
   }
 
   const SectionCommand& command_of(Touch touch) const { return commands_[touch.command - 1]; }
+  std::uint32_t operand_count() const { return static_cast<std::uint32_t>(operands_.size()); }
 
   void report(Touch earlier, Touch self, SpanSpace space, std::uint64_t first, std::uint64_t last, bool earlier_writes,
               bool self_writes) {
@@ -301,18 +302,15 @@ class RaceCheck final : public Observer {
 
   Party party(Touch touch, bool writes, SpanSpace space, std::uint64_t byte) const {
     const SectionCommand& command = command_of(touch);
-    Party result;
-    for_each_tensor(command.command, [&](std::uint32_t index, Access, const char* name, const Tensor& tensor) {
-      if (index != touch.operand) return;
-      result = party_of(*chip_, {command.op, name, writes, &tensor}, space, byte, command.stack);
-    });
-    return result;
+    const SectionOperand& operand = operands_[touch.operand];
+    return party_of(*chip_, {command.op, operand.name, writes, &operand.tensor}, space, byte, command.stack);
   }
 
   std::shared_ptr<Findings> findings_;
   const Chip* chip_ = nullptr;
   bool open_ = false;
   std::vector<SectionCommand> commands_;
+  std::vector<SectionOperand> operands_;
   std::array<EngineAccesses, kEngines.size()> engines_;
   std::array<Clock, kEngines.size()> clocks_{};  // what each engine knows to have happened
   std::map<int, Clock> messages_;

@@ -23,7 +23,61 @@ std::uint64_t offsets_of(const Chip& chip) {
   return groups * chip.local_bytes;
 }
 
+// Of a word with a bit for each lane of a run.
+std::uint64_t word_bytes(const Chip& chip) { return chip.npu_num <= 8 ? 1 : chip.npu_num <= 32 ? 4 : 8; }
+
 std::uint64_t part_count(const Chip& chip) { return (offsets_of(chip) + kPartBytes - 1) / kPartBytes; }
+
+// Loops over words, in blocks whose number is known, for vectors; parts of memory do not overlap.
+template <class F>
+void in_blocks(std::uint64_t count, F f) {
+  constexpr std::uint64_t kBlock = 32;
+  std::uint64_t at = 0;
+  for (; at + kBlock <= count; at += kBlock) {
+    for (std::uint64_t i = 0; i < kBlock; ++i) f(at + i);
+  }
+  for (; at < count; ++at) f(at);
+}
+
+template <class Word>
+void add(Word* words, std::uint64_t count, Word bits) {
+  if (bits == static_cast<Word>(~Word{0})) {
+    std::memset(words, 0xFF, count * sizeof(Word));
+    return;
+  }
+  in_blocks(count, [=](std::uint64_t i) { words[i] |= bits; });
+}
+
+template <class Word>
+void take(Word* words, std::uint64_t count, Word bits) {
+  in_blocks(count, [=](std::uint64_t i) { words[i] &= static_cast<Word>(~bits); });
+}
+
+template <class Word>
+void take_each(Word* __restrict words, const Word* __restrict gone, std::uint64_t count) {
+  in_blocks(count, [&](std::uint64_t i) { words[i] &= static_cast<Word>(~gone[i]); });
+}
+
+// Adds the bits of `from` to `to`, and clears them there.
+template <class Word>
+void move_each(Word* __restrict to, Word* __restrict from, std::uint64_t count) {
+  in_blocks(count, [&](std::uint64_t i) { to[i] |= from[i]; });
+  std::memset(from, 0, count * sizeof(Word));
+}
+
+// How many of the first words have all of the bits.
+template <class Word>
+std::uint64_t count_all(const Word* words, std::uint64_t count, Word bits) {
+  constexpr std::uint64_t kBlock = 32;
+  std::uint64_t at = 0;
+  for (; at + kBlock <= count; at += kBlock) {
+    Word all = bits;
+    for (std::uint64_t i = 0; i < kBlock; ++i) all &= words[at + i];
+    if (all != bits) break;
+  }
+  while (at < count && (words[at] & bits) == bits) ++at;
+  return at;
+}
 
 }  // namespace
 
@@ -36,7 +90,7 @@ Result<std::shared_ptr<Shadow>> Shadow::create(const Chip& chip) {
   } parts[] = {{&shadow->global_, chip.global_mem.bytes},
                {&shadow->l2_, chip.l2_sram.bytes},
                {&shadow->l2_parts_, (chip.l2_sram.bytes + kL2PartBytes - 1) / kL2PartBytes},
-               {&shadow->lane_bits_, offsets_of(chip) * 3 * sizeof(std::uint64_t) * cores},
+               {&shadow->lane_bits_, offsets_of(chip) * 3 * word_bytes(chip) * cores},
                {&shadow->states_, chip.local_mem.bytes * cores},
                {&shadow->parts_, part_count(chip) * cores},
                {&shadow->launch_, 1}};
@@ -55,16 +109,99 @@ bool Shadow::is_global(std::uint64_t address, std::uint64_t bytes) const {
 
 std::size_t Shadow::own_core() { return static_cast<unsigned>(running_launch().core); }
 
-Shadow::Lanes Shadow::lanes() const {
-  const std::size_t core = own_core();
-  const std::uint64_t offsets = offsets_of(chip_);
-  auto* const bits = reinterpret_cast<std::uint64_t*>(lane_bits_.data()) + offsets * 3 * core;
-  return {bits,
-          bits + offsets,
-          bits + offsets * 2,
-          states_.data() + chip_.local_mem.bytes * core,
-          parts_.data() + part_count(chip_) * core,
-          offsets};
+template <class Word>
+struct Shadow::Lanes {
+  Word* now;             // written in this launch
+  Word* earlier;         // in one before
+  Word* bad;             // stale or tainted, unless written since
+  std::uint8_t* states;  // of bad bytes; else what find() has put there
+  std::uint8_t* parts;   // what there is in each kPartBytes offsets
+  std::uint64_t offsets;
+
+  // Of a byte that was not written in this launch; its own state if it is bad.
+  std::uint8_t state_of(std::uint64_t offset, Word lane, std::uint8_t own) const {
+    if ((bad[offset] & lane) != 0) return own;
+    return (earlier[offset] & lane) != 0 ? kFirstLaunch : kUnknown;
+  }
+
+  // Puts the states of a run, which lies in one lane from `begin` on, into `states`.
+  void find_states(const LaneRun& run, std::uint64_t begin, std::uint8_t launch) const {
+    const auto lane = static_cast<Word>(run.lanes);
+    std::uint8_t* const put = states + begin - run.begin;
+    for (std::uint64_t at = run.begin; at < run.end; ++at)
+      put[at] = (now[at] & lane) != 0 ? launch : state_of(at, lane, put[at]);
+  }
+
+  std::optional<Unwritten> find_unwritten(const LaneRun& run, std::uint64_t begin) const {
+    const auto lane = static_cast<Word>(run.lanes);
+    const std::uint64_t first = run.begin + count_all(now + run.begin, run.end - run.begin, lane);
+    if (first == run.end) return std::nullopt;
+    const std::uint8_t* const own = states + begin - run.begin;
+    const std::uint8_t state = state_of(first, lane, own[first]);
+    std::uint64_t end = first + 1;
+    while (end < run.end && (now[end] & lane) == 0 && state_of(end, lane, own[end]) == state) ++end;
+    return Unwritten{first - run.begin, end - run.begin, state};
+  }
+
+  void mark_bad(const LaneRun& run) const {
+    const auto lane = static_cast<Word>(run.lanes);
+    take(now + run.begin, run.end - run.begin, lane);
+    add(bad + run.begin, run.end - run.begin, lane);
+    for (std::uint64_t part = run.begin / kPartBytes; part <= (run.end - 1) / kPartBytes; ++part)
+      parts[part] |= kHasBad;
+  }
+
+  // What is tainted counts as an earlier launch's from now on, and what was written over is neither stale nor tainted.
+  void forget_bad(const Chip& chip, std::uint64_t part) const {
+    const std::uint64_t first = part * kPartBytes, last = std::min(first + kPartBytes, offsets);
+    take_each(bad + first, now + first, last - first);
+    bool is_stale = false;
+    for (std::uint64_t at = first; at < last; ++at) {
+      for (Word lanes = bad[at]; lanes != 0; lanes = static_cast<Word>(lanes & (lanes - 1))) {
+        const auto lane = static_cast<Word>(lanes & -lanes);
+        // A part lies in one NPU of each lane.
+        const std::uint8_t* const own = states + place_in_lane(chip, first, std::countr_zero(lane));
+        if (!is_taint(own[at - first])) {
+          is_stale = true;
+          continue;
+        }
+        earlier[at] |= lane;
+        bad[at] ^= lane;
+      }
+    }
+    parts[part] = is_stale ? kWasBad : 0;
+  }
+
+  void begin_launch(const Chip& chip) const {
+    for (std::uint64_t part = 0; part < part_count(chip); ++part) {
+      const std::uint8_t has = parts[part];
+      if (has == 0 || has == kWasBad) continue;
+      parts[part] = 0;
+      if (has != kHasWritten) forget_bad(chip, part);
+      const std::uint64_t first = part * kPartBytes;
+      move_each(earlier + first, now + first, std::min(kPartBytes, offsets - first));
+    }
+  }
+};
+
+template <class F>
+auto Shadow::with_lanes(F f) const {
+  const auto lanes = [&]<class Word>(Word) {
+    const std::size_t core = own_core();
+    const std::uint64_t offsets = offsets_of(chip_);
+    auto* const bits = reinterpret_cast<Word*>(lane_bits_.data()) + offsets * 3 * core;
+    return Lanes<Word>{bits,
+                       bits + offsets,
+                       bits + offsets * 2,
+                       states_.data() + chip_.local_mem.bytes * core,
+                       parts_.data() + part_count(chip_) * core,
+                       offsets};
+  };
+  switch (word_bytes(chip_)) {
+    case 1: return f(lanes(std::uint8_t{}));
+    case 4: return f(lanes(std::uint32_t{}));
+    default: return f(lanes(std::uint64_t{}));
+  }
 }
 
 // Calls f(run, begin): the run of one lane, and where its bytes lie in local memory.
@@ -77,38 +214,15 @@ void Shadow::for_each_lane_part(const Span& span, F f) const {
   }
 }
 
-void Shadow::find_states(const Lanes& all, const LaneRun& run, std::uint64_t begin) const {
-  const std::uint64_t lanes = run.lanes;
-  std::uint64_t now = 0, any_bad = 0, all_bad = lanes;
-  for (std::uint64_t at = run.begin; at < run.end; ++at) {
-    now |= all.now[at];
-    any_bad |= all.bad[at];
-    all_bad &= all.bad[at];
-  }
-  // All bad: the states are there.
-  if ((now & lanes) == 0 && all_bad != 0) return;
-  std::uint8_t* const states = all.states + begin - run.begin;
-  if (((now | any_bad) & lanes) == 0) {
-    for (std::uint64_t at = run.begin; at < run.end; ++at)
-      states[at] = (all.earlier[at] & lanes) != 0 ? kFirstLaunch : kUnknown;
-    return;
-  }
-  const std::uint8_t own = own_launch_;
-  // Without branches: written and unwritten bytes alternate where rows end.
-  for (std::uint64_t at = run.begin; at < run.end; ++at) {
-    const std::uint8_t before = (all.earlier[at] & lanes) != 0 ? kFirstLaunch : kUnknown;
-    const std::uint8_t other = (all.bad[at] & lanes) != 0 ? states[at] : before;
-    states[at] = (all.now[at] & lanes) != 0 ? own : other;
-  }
-}
-
 std::uint8_t* Shadow::find(const Span& span) const {
   switch (span.space) {
     case SpanSpace::kLocal: {
       mark_waiting();
-      const Lanes all = lanes();
-      for_each_lane_part(span, [&](const LaneRun& run, std::uint64_t begin) { find_states(all, run, begin); });
-      return all.states + span.begin;
+      return with_lanes([&](const auto& all) {
+        for_each_lane_part(span,
+                           [&](const LaneRun& run, std::uint64_t begin) { all.find_states(run, begin, own_launch_); });
+        return all.states + span.begin;
+      });
     }
     case SpanSpace::kStatic: return nullptr;
     case SpanSpace::kSystem: break;
@@ -120,15 +234,21 @@ std::uint8_t* Shadow::find(const Span& span) const {
 
 bool Shadow::is_written(const LaneRun& run) const {
   mark_waiting();
-  const Lanes all = lanes();
-  const std::uint64_t end = std::min(run.end, all.offsets);
-  constexpr std::uint64_t kBlock = 32;  // words, whose number has to be known for vectors
-  std::uint64_t written = run.lanes, at = run.begin;
-  for (; at + kBlock <= end && written == run.lanes; at += kBlock) {
-    for (std::uint64_t i = 0; i < kBlock; ++i) written &= all.now[at + i];
-  }
-  for (; at < end; ++at) written &= all.now[at];
-  return (written & run.lanes) == run.lanes;
+  return with_lanes([&]<class Word>(const Lanes<Word>& all) {
+    const std::uint64_t count = std::max(std::min(run.end, all.offsets), run.begin) - run.begin;
+    return count_all(all.now + run.begin, count, static_cast<Word>(run.lanes)) == count;
+  });
+}
+
+std::optional<Shadow::Unwritten> Shadow::find_unwritten(const Span& span, std::uint64_t at) const {
+  mark_waiting();
+  std::optional<Unwritten> found;
+  for_each_lane_part({span.space, span.begin + at, span.end}, [&](const LaneRun& run, std::uint64_t begin) {
+    if (found) return;
+    found = with_lanes([&](const auto& all) { return all.find_unwritten(run, begin); });
+    if (found) found = Unwritten{found->begin + begin - span.begin, found->end + begin - span.begin, found->state};
+  });
+  return found;
 }
 
 void Shadow::mark_written(const LaneRun& run) {
@@ -142,30 +262,35 @@ void Shadow::mark_written(const LaneRun& run) {
 }
 
 void Shadow::mark_waiting() const {
-  const auto [begin, last, lanes] = std::exchange(waiting_[own_core()], {});
-  const Lanes all = this->lanes();
-  const std::uint64_t end = std::min(last, all.offsets);
-  if (begin >= end) return;
-  for (std::uint64_t at = begin; at < end; ++at) all.now[at] |= lanes;
-  for (std::uint64_t part = begin / kPartBytes; part <= (end - 1) / kPartBytes; ++part) all.parts[part] |= kHasWritten;
+  LaneRun& waiting = waiting_[own_core()];
+  if (waiting.begin == waiting.end) return;
+  const auto [begin, last, lanes] = std::exchange(waiting, {});
+  with_lanes([&, begin = begin, last = last, lanes = lanes]<class Word>(const Lanes<Word>& all) {
+    const std::uint64_t end = std::min(last, all.offsets);
+    if (begin >= end) return;
+    add(all.now + begin, end - begin, static_cast<Word>(lanes));
+    for (std::uint64_t part = begin / kPartBytes; part <= (end - 1) / kPartBytes; ++part)
+      all.parts[part] |= kHasWritten;
+  });
 }
 
 void Shadow::mark_bad(const Span& span, std::uint8_t state) {
   mark_waiting();
-  const Lanes all = lanes();
-  for_each_lane_part(span, [&](const LaneRun& run, std::uint64_t begin) {
-    std::memset(all.states + begin, state, run.end - run.begin);
-    const std::uint64_t lanes = run.lanes;
-    for (std::uint64_t at = run.begin; at < run.end; ++at) {
-      all.now[at] &= ~lanes;
-      all.bad[at] |= lanes;
-    }
-    for (std::uint64_t part = run.begin / kPartBytes; part <= (run.end - 1) / kPartBytes; ++part)
-      all.parts[part] |= kHasBad;
+  with_lanes([&](const auto& all) {
+    for_each_lane_part(span, [&](const LaneRun& run, std::uint64_t begin) {
+      std::memset(all.states + begin, state, run.end - run.begin);
+      all.mark_bad(run);
+    });
   });
 }
 
 void Shadow::forget(std::uint64_t address, std::uint64_t bytes) {
+  // Pages that are given back and taken again cost more than clearing so few.
+  constexpr std::uint64_t kFewBytes = 1 << 17;
+  if (bytes <= kFewBytes) {
+    std::memset(global(address), kUnknown, bytes);
+    return;
+  }
   const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   const std::uint64_t end = address + bytes;
   const std::uint64_t first = std::min((address + page - 1) / page * page, end);
@@ -197,39 +322,12 @@ void Shadow::mark_written(const Span& span) {
     l2_parts_.data()[part] = kHasWritten;
 }
 
-// What is tainted counts as an earlier launch's from now on, and what was written over is neither stale nor tainted.
-void Shadow::forget_bad(const Lanes& all, std::uint64_t part) {
-  const std::uint64_t first = part * kPartBytes, last = std::min(first + kPartBytes, all.offsets);
-  std::uint64_t bad = 0, stale = 0;
-  for (std::uint64_t at = first; at < last; ++at) bad |= all.bad[at] &= ~all.now[at];
-  // A part lies in one NPU of each lane.
-  for (std::uint64_t lanes = bad; lanes != 0; lanes &= lanes - 1) {
-    const std::uint64_t lane = lanes & -lanes;
-    const std::uint8_t* const states = all.states + place_in_lane(chip_, first, std::countr_zero(lane));
-    for (std::uint64_t at = first; at < last; ++at) {
-      const std::uint64_t tainted = is_taint(states[at - first]) ? all.bad[at] & lane : 0;
-      all.earlier[at] |= tainted;
-      all.bad[at] ^= tainted;
-    }
-  }
-  for (std::uint64_t at = first; at < last; ++at) stale |= all.bad[at];
-  all.parts[part] = stale != 0 ? kWasBad : 0;
-}
-
 void Shadow::begin_launch() {
   LaunchPage* const page = running_launch().page;
   own_launch_ = page == nullptr ? next_number() : static_cast<std::uint8_t>(page->agree(next_number()));
   *launch_.data() = own_launch_;
   mark_waiting();
-  const Lanes all = lanes();
-  for (std::uint64_t part = 0; part < part_count(chip_); ++part) {
-    const std::uint8_t has = all.parts[part];
-    if (has == 0 || has == kWasBad) continue;
-    all.parts[part] = 0;
-    if (has != kHasWritten) forget_bad(all, part);
-    const std::uint64_t first = part * kPartBytes, last = std::min(first + kPartBytes, all.offsets);
-    for (std::uint64_t at = first; at < last; ++at) all.earlier[at] |= std::exchange(all.now[at], 0);
-  }
+  with_lanes([&](const auto& all) { all.begin_launch(chip_); });
 }
 
 std::uint8_t Shadow::next_number() {

@@ -1,11 +1,13 @@
 // What is known of each byte of global, L2 and local memory: whether it was written. Global and L2 memory have one byte
-// for each. Local memory has one word for each offset, with a bit for each lane, as instructions work on the same
-// offsets of all lanes: of what was written in this launch, and of what was written before.
+// for each. Local memory has one word for each offset, as wide as the chip has lanes, with a bit for each, as
+// instructions work on the same offsets of all lanes: of what was written in this launch, and of what was written
+// before.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "device/chip/chip.hpp"
@@ -42,6 +44,12 @@ class Shadow {
 
   // Of local memory of the core that this process is: whether all of a run was written in this launch.
   bool is_written(const LaneRun& run) const;
+  // The first bytes of a span, from its byte `at` on, that were not, and that have one state; counted from its begin.
+  struct Unwritten {
+    std::uint64_t begin, end;
+    std::uint8_t state;
+  };
+  std::optional<Unwritten> find_unwritten(const Span& span, std::uint64_t at) const;
   // Runs that lie at the same offsets of further lanes wait and are marked as one: kernels take the address of one lane
   // after the other, and each such run goes to the lane's end.
   void mark_written(const LaneRun& run);
@@ -57,25 +65,18 @@ class Shadow {
  private:
   explicit Shadow(const Chip& chip) : chip_(chip), waiting_(static_cast<unsigned>(chip.cores)) {}
 
-  // Of one core's local memory.
-  struct Lanes {
-    std::uint64_t* now;      // written in this launch
-    std::uint64_t* earlier;  // in one before
-    std::uint64_t* bad;      // stale or tainted, unless written since
-    std::uint8_t* states;    // of bad bytes; else what find() has put there
-    std::uint8_t* parts;     // what there is in each kPartBytes offsets
-    std::uint64_t offsets;
-  };
+  // What is known of one core's local memory, in words of a type.
+  template <class Word>
+  struct Lanes;
 
   static std::size_t own_core();
   std::uint8_t next_number();
-  Lanes lanes() const;
+  // Calls f(Lanes<Word>) with the chip's.
+  template <class F>
+  auto with_lanes(F f) const;
   void mark_waiting() const;
-  // Puts the states of a run, which lies in one lane from `begin` on, into `states`.
-  void find_states(const Lanes& lanes, const LaneRun& run, std::uint64_t begin) const;
   template <class F>
   void for_each_lane_part(const Span& span, F f) const;
-  void forget_bad(const Lanes& lanes, std::uint64_t part);
 
   Chip chip_;
   // l2_parts_: which parts of L2 were ever written; lane_bits_, states_, parts_: of one

@@ -8,7 +8,7 @@
 
 namespace softtpu {
 
-std::optional<LocalBlock> box_of(const Chip& chip, const Tensor& tensor) {
+std::optional<LocalBox> box_of(const Chip& chip, const Tensor& tensor) {
   const auto size = static_cast<std::int64_t>(size_of(tensor.dtype));
   if (tensor.space != Space::kLocal || size == 0 || tensor.shape.elements() == 0) return std::nullopt;
   const Dim4& shape = tensor.shape;
@@ -17,7 +17,7 @@ std::optional<LocalBlock> box_of(const Chip& chip, const Tensor& tensor) {
   const std::int64_t rows = channels_per_npu(chip.npu_num, start, shape.c);
   const std::int64_t last =
       (shape.n - 1) * stride.n + (rows - 1) * stride.c + (shape.h - 1) * stride.h + (shape.w - 1) * stride.w;
-  LocalBlock box;
+  LocalBox box;
   box.begin = chip.offset_of(tensor.addr);
   box.end = static_cast<std::uint32_t>(
       std::min<std::int64_t>(box.begin + (last + 1) * size, static_cast<std::int64_t>(chip.local_bytes)));
@@ -29,7 +29,7 @@ std::optional<LocalBlock> box_of(const Chip& chip, const Tensor& tensor) {
 
 void LocalMap::write(const Chip& chip, const Tensor& tensor, double start_us, double end_us, std::size_t call,
                      const char* operand) {
-  auto box = box_of(chip, tensor);
+  const auto box = box_of(chip, tensor);
   if (!box) return;
   for (const Open& each : open_) {
     LocalBlock& block = blocks_[each.block];
@@ -37,12 +37,9 @@ void LocalMap::write(const Chip& chip, const Tensor& tensor, double start_us, do
     block.to_us = std::max(block.to_us, end_us);
     return;
   }
-  box->from_us = start_us;
-  box->to_us = end_us;
-  box->call = call;
-  box->operand = fmt::format("{} {} {}", operand, to_text(tensor.shape), to_text(tensor.dtype));
   const std::size_t self = blocks_.size();
-  blocks_.push_back(*std::move(box));
+  blocks_.push_back({*box, start_us, end_us, call,
+                     fmt::format("{} {} {}", operand, to_text(tensor.shape), to_text(tensor.dtype)), false});
   const LocalBlock& mine = blocks_.back();
   std::erase_if(open_, [&](const Open& each) { return mine.covers(blocks_[each.block]); });
   for (Open& each : open_) {

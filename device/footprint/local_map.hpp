@@ -12,28 +12,31 @@
 
 namespace softtpu {
 
-// Bytes [begin, end) on each NPU of [first_npu, first_npu + npus): the smallest box round the tensor.
-struct LocalBlock {
+// Bytes [begin, end) on each NPU of [first_npu, first_npu + npus): the smallest box round a tensor.
+struct LocalBox {
   std::uint32_t begin = 0, end = 0;
   int first_npu = 0, npus = 0;
-  double from_us = 0, to_us = 0;
-  std::size_t call = 0;   // that wrote it first: an index into the launch's calls
-  std::string operand;    // "dst [1, 64, 28, 28] fp16"
-  bool overlaps = false;  // another block took some of its bytes before its last use
 
-  bool meets(const LocalBlock& other) const {
+  bool meets(const LocalBox& other) const {
     return begin < other.end && other.begin < end && first_npu < other.first_npu + other.npus &&
            other.first_npu < first_npu + npus;
   }
-  bool covers(const LocalBlock& other) const {
+  bool covers(const LocalBox& other) const {
     return begin <= other.begin && other.end <= end && first_npu <= other.first_npu &&
            other.first_npu + other.npus <= first_npu + npus;
   }
   std::uint64_t bytes() const { return std::uint64_t{end - begin} * static_cast<unsigned>(npus); }
 };
 
+struct LocalBlock : LocalBox {
+  double from_us = 0, to_us = 0;
+  std::size_t call = 0;   // that wrote it first: an index into the launch's calls
+  std::string operand;    // "dst [1, 64, 28, 28] fp16"
+  bool overlaps = false;  // another block took some of its bytes before its last use
+};
+
 // The place of a tensor in local memory alone; nullopt: it lies elsewhere, or has no elements.
-std::optional<LocalBlock> box_of(const Chip& chip, const Tensor& tensor);
+std::optional<LocalBox> box_of(const Chip& chip, const Tensor& tensor);
 
 // Thread: the core's own. A write inside a living block is part of it (a padded tensor that is filled in pieces); one
 // that takes some of a block's bytes and others marks both, if the older block is read again afterwards.

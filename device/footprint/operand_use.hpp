@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
+#include <type_traits>
 
 #include "device/engines/command.hpp"
 #include "device/footprint/runs.hpp"
@@ -19,7 +19,14 @@ struct OperandUse {
   Role role;
 };
 
-void for_each_use(const Command& command, const std::function<void(const OperandUse&)>& f);
+void visit_uses(const Command& command, void* f, void (*call)(void* f, const OperandUse&));
+
+// Calls f(const OperandUse&) for each operand that is a tensor.
+template <class F>
+void for_each_use(const Command& command, F&& f) {
+  visit_uses(command, &f,
+             [](void* function, const OperandUse& use) { (*static_cast<std::remove_reference_t<F>*>(function))(use); });
+}
 
 // The spans that are touched at most.
 template <class F>

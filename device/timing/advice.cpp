@@ -47,8 +47,7 @@ AdviceLog::Range AdviceLog::range_of(const Chip& chip, const Tensor& tensor) {
   range.space = window ? Space::kLocal : tensor.space;
   if (range.space == Space::kLocal) {
     const auto box = window ? std::nullopt : box_of(chip, tensor);
-    range.box =
-        box.value_or(LocalBlock{0, std::numeric_limits<std::uint32_t>::max(), 0, chip.npu_num, 0, 0, 0, {}, false});
+    range.box = box.value_or(LocalBox{0, std::numeric_limits<std::uint32_t>::max(), 0, chip.npu_num});
     return range;
   }
   const Dim4& shape = tensor.shape;

@@ -27,7 +27,7 @@ class AdviceLog {
   // Bytes that a tensor touches at most: a box in local memory, or a range of another one.
   struct Range {
     Space space = Space::kLocal;
-    LocalBlock box;
+    LocalBox box;
     std::uint64_t begin = 0, end = 0;
     bool meets(const Range& other) const;
   };
