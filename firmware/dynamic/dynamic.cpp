@@ -39,6 +39,7 @@ class Arguments {
 class Launch {
  public:
   void run(Arguments arguments) {
+    RunningLayer::clear();
     const auto list_at = arguments.take<std::uint64_t>();
     const auto list_words = arguments.take<std::uint32_t>();
     const auto inputs = read_inputs(arguments);

@@ -14,7 +14,8 @@ thread_local const ListedLayer* running = nullptr;
 }  // namespace
 
 RunningLayer::RunningLayer(const ListedLayer& layer) { running = &layer; }
-RunningLayer::~RunningLayer() { running = nullptr; }
+RunningLayer::~RunningLayer() { clear(); }
+void RunningLayer::clear() { running = nullptr; }
 
 void fail(const std::string& text) {
   const std::string layer = running == nullptr ? "" : bmodel::name_of_layer(running->type) + ": ";

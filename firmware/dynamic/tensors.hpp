@@ -16,8 +16,7 @@ using bmodel::ListedLayer;
 using bmodel::ShapedTensor;
 
 // The host refuses a part that cannot run before it launches one; what comes here is a list that has changed since, or
-// shapes that are smaller than those that the host has judged.
-// The text names the layer that runs.
+// shapes that are smaller than those that the host has judged. The text names the layer that runs.
 [[noreturn]] void fail(const std::string& text);
 
 // The layer of this thread that runs as long as this lives.
@@ -27,6 +26,8 @@ class RunningLayer {
   ~RunningLayer();
   RunningLayer(const RunningLayer&) = delete;
   RunningLayer& operator=(const RunningLayer&) = delete;
+  // A launch that has failed has ended without destructors: a part begins without a layer.
+  static void clear();
 };
 
 // In device memory, compact.
