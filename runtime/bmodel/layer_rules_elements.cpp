@@ -14,6 +14,8 @@ Shapes conversion(const Asked& asked) {  // from, to, rounding
   const std::uint32_t from = asked.first().type;
   const std::uint32_t to = asked.like[0].type;
   if ((!is_float(from) && !is_whole(from)) || (!is_float(to) && !is_whole(to))) return refuse("this type");
+  const auto between = [&](std::uint32_t one, std::uint32_t other) { return from == one && to == other; };
+  if (between(kFloat16, kBfloat16) || between(kBfloat16, kFloat16)) return refuse("f16 and bf16, which no command has");
   return asked.like;
 }
 

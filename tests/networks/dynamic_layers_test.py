@@ -234,6 +234,7 @@ def element_by_element(layers):
         layers.layer(f"dequantisation of {shape}", 134, [("int8", x, False)], [("float32", shape)], words(0, 0.5, 0.0, 0, 0), [x / 2])
         entries = layers.rng.permutation(256).astype(np.uint8)
         layers.layer(f"table of {shape}", 106, [("uint8", x + 9, False), ("uint8", entries.reshape(1, 1, 1, 256), True)], [("uint8", shape)], words(0, 0), [entries[(x + 9).astype(int)]])
+    layers.layer("conversion between halves", 74, [("float16", x, False)], [("bfloat16", x.shape)], words(1, 8, 0), refused="conversion (74): f16 and bf16")
     # Quotients are not exact: each pair of operands has one, wherever it stands.
     values = np.arange(-9, 10, dtype=np.float32)
     pairs = [np.ascontiguousarray(one.reshape(-1)) for one in np.broadcast_arrays(values[:, None], 2.0 ** np.arange(-2, 3, dtype=np.float32)[None])]
