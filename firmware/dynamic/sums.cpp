@@ -157,8 +157,8 @@ void softmax(const LocalRun& run) {
   const local_addr_t work = take(bytes_of(one));
   const local_addr_t second = take(bytes_of(one));
   const local_addr_t wide = at_best + 2 * bytes_of(one);
-  // Single rows leave no gap between the work and what is widened; those of channels in the same NPU would meet.
-  const local_addr_t part = all.h == 1 && all.c > tpu_npu_num() ? coefficients : work;
+  // Of several channels in an NPU the sums, which are f32, would reach into the work.
+  const local_addr_t part = all.c > tpu_npu_num() ? at_best + bytes_of({0, DT_FP32, maxima.extents, false}) : work;
   const dim4 strides = strides_of(one);
   const dim4 plain_strides = strides_of(plain);
   const dim4 wide_strides = strides_of({0, DT_FP32, {1, all.c, all.h, split ? wide_row : all.w}, false});

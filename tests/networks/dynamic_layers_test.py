@@ -442,8 +442,8 @@ def softmaxes(layers):
         for shape in ((1, 64), (3, 17), (1030, 33), (2048, 64), (420, 40), (50, 50), (1025, 17)):
             whole_and_parts(f"softmax of {shape}", kind, layers.numbers(kind, shape), False, [slice(row, row + 1) for row in (0, shape[0] - 1, *layers.rng.integers(0, shape[0], 3))])
     for kind in FLOATS[1:]:
-        for shape in ((1, 1, 1, 1), (2, 130, 1, 10), (2, 70, 1, 32), (1, 200, 1, 64), (3, 65, 1, 33), (2, 130, 20, 7), (1, 3, 33, 24), (2, 66, 5, 50), (1, 64, 16, 64), (1, 129, 2, 1), (2, 65, 2, 64)):
-            planes = {(0, 0), (shape[0] - 1, shape[1] - 1), (shape[0] - 1, min(64, shape[1] - 1)), (0, shape[1] // 2)}
+        for shape in ((1, 1, 1, 1), (2, 130, 1, 10), (2, 70, 1, 32), (1, 200, 1, 64), (3, 65, 1, 33), (2, 130, 20, 7), (1, 3, 33, 24), (2, 66, 5, 50), (1, 64, 16, 64), (1, 129, 2, 1), (2, 65, 2, 64), (1, 256, 31, 50)):
+            planes = {(0, 0), (shape[0] - 1, shape[1] - 1), (shape[0] - 1, min(64, shape[1] - 1)), (0, 2 * shape[1] // 3)}
             whole_and_parts(f"local softmax of {shape}", kind, layers.numbers(kind, shape), True, [(slice(n, n + 1), slice(c, c + 1)) for n, c in sorted(planes)])
 
 
