@@ -169,6 +169,24 @@ static std::string fault_of(const ListedGroup& group, Known& known, RowSlices& s
   return {};
 }
 
+// Whether something writes a tensor to device memory.
+static bool is_written(const LayerList& list, std::uint32_t id) {
+  return std::any_of(list.groups.begin(), list.groups.end(), [id](const ListedGroup& group) {
+    const bool made = std::any_of(group.layers.begin(), group.layers.end(), [id](const ListedLayer& layer) {
+      return !layer.local && std::any_of(layer.outputs.begin(), layer.outputs.end(), [id](const Operand& output) {
+        return output.id == id && output.kind == OperandKind::kTensor;
+      });
+    });
+    const bool stored =
+        std::any_of(group.transfers.begin(), group.transfers.end(), [id](const ListedTransfer& transfer) {
+          const auto type = static_cast<TransferType>(transfer.type);
+          const auto moved = moved_tensor(transfer);
+          return moved && moved->id == id && (type == TransferType::kStore || type == TransferType::kStoreOutput);
+        });
+    return made || stored;
+  });
+}
+
 std::vector<std::string> faults_of(const LayerList& list, std::span<const ShapedTensor> inputs, WhoseSizes sizes) {
   std::vector<std::string> faults;
   Known known;
@@ -208,7 +226,7 @@ std::vector<std::string> faults_of(const LayerList& list, std::span<const Shaped
     }
   }
   for (const std::uint32_t output : list.outputs) {
-    if (known.find(output) == known.end()) faults.emplace_back("nothing makes one of its outputs");
+    if (!is_written(list, output)) faults.emplace_back("nothing makes one of its outputs");
   }
   return faults;
 }

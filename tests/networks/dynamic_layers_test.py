@@ -532,6 +532,19 @@ def norms(layers):
                         dynamic_files.same(made[0], whole[0][part], what))
 
 
+def unwritten(device, flatc):
+    """An output that is an input, which no layer copies, and one that stays in local memory."""
+    x = np.ones((3, 4), np.float32)
+    network = dynamic_files.Network(flatc)
+    network.output(network.input("float32", x.shape))
+    dynamic_files.run(device, network.file(), x, refused="nothing makes one of its outputs")
+    network = dynamic_files.Network(flatc)
+    add = 32, [network.input("float32", x.shape)], ("float32", x.shape), words(3.0, 0, 0, 0, 0, -1.0, 1, 0, 1.0, 0, 0), 0
+    last = network.local([add, (11, [0], ("float32", x.shape), words(-1.0, 0.0, 1, 0, 0), 0)])
+    network.output(dynamic_files.Tensor(last.id - 1, last.kind, last.shape, network.room(last.bytes)))
+    dynamic_files.run(device, network.file(), x, refused="nothing makes one of its outputs")
+
+
 # Of which the checks say nothing. Pieces of element-by-element layers have a last channel that is not full, which is computed all the same: behind
 # other layers it holds some of their elements.
 CHECKED = concatenations, reshapes, transposes, slices, paddings, upsamplings, blocks, gathers, largest, poolings, softmaxes, softmax_of_bytes, resizes, norms
@@ -557,6 +570,7 @@ def main():
                 layers.run()
             if checks is None:
                 smaller(device, options.flatc, rng)
+                unwritten(device, options.flatc)
             assert not device.findings, "\n".join(map(str, device.findings))
             count += layers.count
     print(f"{count} layers beside NumPy, {layers.count} of them with all checks")
