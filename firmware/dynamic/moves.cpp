@@ -51,7 +51,7 @@ static bool turn(system_addr_t to, const Tensor& from, std::int64_t all_batches,
   const std::int64_t npus = tpu_npu_num();
   std::int64_t part = std::max<std::int64_t>(1, (all_columns + npus - 1) / npus);
   while (all_columns % part != 0) ++part;
-  if (all_batches * all_rows > kMostExtent || part > kMostExtent) return false;
+  if (all_batches * all_rows > kMostExtent || all_rows * part > kMostExtent) return false;
   if (all_batches * all_rows * part * tpu_data_type_size(type) > kTo) return false;
   const auto batches = static_cast<int>(all_batches), rows = static_cast<int>(all_rows);
   const auto columns = static_cast<int>(all_columns), in_npu = static_cast<int>(part);
@@ -374,7 +374,7 @@ static bool thin_out(const LayerRun& run, int h, int w) {
   const dim4 wide = to_dim4(from.shape.extents);
   const LocalTensor rows{kRows, type, {1, deep.h, (deep.w - 1) * w + 1, 1}, false};
   const bool fits = bytes_of(rows) <= static_cast<local_addr_t>(tpu_local_mem_size_per_npu());
-  if (!fits || deep.h > kMostExtent || rows.extents.h > kMostExtent) return false;
+  if (!fits || !fits_command(rows.extents) || !fits_command(strides_of(rows))) return false;
   const dim4 some{1, deep.h, deep.w, 1};
   const dim4 compact = strides_of(rows);
   dim4 steps = compact;

@@ -112,7 +112,7 @@ def transposes(layers):
                                ("int8", (5, 300, 300), (2, 0, 1)), ("float32", (2, 1, 7, 1), (1, 3, 0, 2)), ("int32", (7,), (0,)), ("uint8", (2, 4099), (1, 0)),
                                ("float16", (1, 64, 1024), (0, 2, 1)), ("float32", (512, 64), (1, 0)), ("float32", (513, 64), (1, 0)), ("int8", (1, 2047, 67), (2, 1, 0)),
                                ("int8", (2, 65536), (1, 0)), ("float32", (2, 3, 2, 3, 2, 3), (5, 4, 3, 2, 1, 0)), ("float16", (131, 3, 5), (1, 0, 2)),
-                               ("uint8", (1024, 128), (1, 0)), ("uint8", (128, 1024), (1, 0)), ("float16", (70, 70, 2, 3), (2, 3, 0, 1))):
+                               ("uint8", (1024, 128), (1, 0)), ("uint8", (128, 1024), (1, 0)), ("float16", (70, 70, 2, 3), (2, 3, 0, 1)), ("int8", (1000, 6400), (1, 0)), ("uint8", (1, 6400, 1000), (0, 2, 1))):
         x = layers.numbers(kind, shape)
         layers.layer(f"transpose of {shape} to {order}", 49, [(kind, x, False)], [(kind, tuple(shape[i] for i in order))],
                      lambda network: words(network.room(x.size * 4), *order, *[0] * (8 - len(order))), [x.transpose(order)])
@@ -166,7 +166,7 @@ def upsamplings(layers):
 def blocks(layers):
     for kind, shape, (h, w) in (("float32", (2, 3, 4, 6), (2, 3)), ("int8", (1, 1, 2, 2), (2, 2)), ("float16", (1, 70, 6, 600), (3, 2)), ("bfloat16", (1, 2, 2, 140000), (1, 2)),
                                 ("uint8", (3, 2, 8, 5), (4, 5)), ("float32", (1, 1, 70000, 4), (1, 2)), ("int8", (1, 1, 132000, 2), (2, 1)), ("float16", (1, 65, 130, 66), (2, 2)),
-                                ("float32", (1, 2, 5000, 2), (1, 1)), ("float32", (1, 1, 2, 200000), (2, 2))):
+                                ("float32", (1, 2, 5000, 2), (1, 1)), ("float32", (1, 1, 2, 200000), (2, 2)), ("int8", (1, 1, 200, 60000), (1, 2))):
         wide = layers.numbers(kind, shape)
         n, c, height, width = shape
         deep = wide.reshape(n, c, height // h, h, width // w, w).transpose(0, 3, 5, 1, 2, 4).reshape(n, c * h * w, height // h, width // w)
