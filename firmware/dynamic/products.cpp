@@ -97,7 +97,7 @@ void convolution(const LocalRun& run) {
   const ListedLayer& layer = run.layer;
   const LocalTensor& to = run.output;
   const bool bytes = is_byte(run.inputs[0].type);
-  const int merging = layer.word(ConvolutionWords::kMerged) & 0xf;
+  const int merging = layer.word(ConvolutionWords::kMerged) & ConvolutionWords::kMergedTaps;
   Window window(layer);
   LocalTensor from = run.inputs[0];
   const LocalTensor sums{run.work, DT_INT32, to.extents, false};
@@ -281,8 +281,9 @@ struct Product {
     constexpr local_addr_t kBank = 0x4000;
     return std::max(recorded, (end + kBank - 1) / kBank * kBank);
   }
+  static local_addr_t room() { return static_cast<local_addr_t>(tpu_local_mem_size_per_npu()); }
   static void need_room(local_addr_t end) {
-    if (end > static_cast<local_addr_t>(tpu_local_mem_size_per_npu())) fail("a product of this size");
+    if (end > room()) fail("a product of this size");
   }
 
   // Columns of f32 in a channel: whole vectors. Of the result as many as all its rows have room for.
@@ -298,20 +299,31 @@ struct Product {
     while (2 * widest <= columns && 2 * widest * rows <= kMostInRows) widest *= 2;
     return widest;
   }
+  struct Places {
+    local_addr_t addend, right, to, end;
+  };
+  Places places(int left_width, int in_channel) const {
+    Places at{};
+    at.addend = kLeft + bytes_of_matrix(rows, depth, left_width);
+    at.right = at_or_behind(kRight, at.addend + bytes_of_matrix(1, columns, in_channel));
+    at.to = at_or_behind(kTo, at.right + bytes_of_matrix(depth, columns, in_channel));
+    at.end = at.to + bytes_of_matrix(rows, columns, in_channel);
+    return at;
+  }
   void of_float32() const {
     constexpr int kMostInRow = 96;
     if (rows == 1 && depth > kMostInRow) return of_halves();
     const int left_width = width(depth);
-    const int in_channel = right_width();
-    const local_addr_t addend = kLeft + bytes_of_matrix(rows, depth, left_width);
-    const local_addr_t right_at = at_or_behind(kRight, addend + bytes_of_matrix(1, columns, in_channel));
-    const local_addr_t to_at = at_or_behind(kTo, right_at + bytes_of_matrix(depth, columns, in_channel));
-    need_room(to_at + bytes_of_matrix(rows, columns, in_channel));
+    int in_channel = right_width();
+    // Many rows of the right side lie over more channels.
+    while (places(left_width, in_channel).end > room() && in_channel > tpu_eu_num(DT_FP32)) in_channel /= 2;
+    const Places at = places(left_width, in_channel);
+    need_room(at.end);
     tpu_gdma_matrix_S2L(kLeft, left, rows, depth, left_width, depth, DT_FP32);
-    tpu_gdma_matrix_S2L(right_at, right, depth, columns, in_channel, columns, DT_FP32);
-    if (has_bias) tpu_gdma_matrix_S2L(addend, bias, 1, columns, in_channel, columns, DT_FP32);
-    tpu_bdc_fp32_mm(to_at, kLeft, right_at, addend, rows, depth, columns, left_width, in_channel, has_bias, false);
-    tpu_gdma_matrix_L2S(to, to_at, rows, columns, in_channel, columns, DT_FP32);
+    tpu_gdma_matrix_S2L(at.right, right, depth, columns, in_channel, columns, DT_FP32);
+    if (has_bias) tpu_gdma_matrix_S2L(at.addend, bias, 1, columns, in_channel, columns, DT_FP32);
+    tpu_bdc_fp32_mm(at.to, kLeft, at.right, at.addend, rows, depth, columns, left_width, in_channel, has_bias, false);
+    tpu_gdma_matrix_L2S(to, at.to, rows, columns, in_channel, columns, DT_FP32);
   }
 
   // A single row, as recorded: the sums of its halves, one after the other.
@@ -352,11 +364,11 @@ struct NarrowProducts {
   int multiplier = 0, shift = 0;  // of bytes
 
   void run() const {
-    const local_addr_t room = static_cast<local_addr_t>(tpu_local_mem_size_per_npu());
     const local_addr_t wide = size_of(1, one.rows, one.columns, is_byte(one.type) ? DT_INT32 : result);
     int most = batches;
-    while (most > 1 && place_of_results(most) + size_of(most, one.rows, one.columns, result) + wide > room) --most;
-    Product::need_room(place_of_results(most) + size_of(most, one.rows, one.columns, result));
+    while (most > 1 && place_of_results(most) + size_of(most, one.rows, one.columns, result) + wide > Product::room())
+      --most;
+    Product::need_room(place_of_results(most) + size_of(most, one.rows, one.columns, result) + wide);
     for (int done = 0; done < batches; done += most) some(done, std::min(most, batches - done));
   }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 #include <string_view>
+#include <tuple>
+#include <utility>
 
 namespace softtpu::bmodel {
 
@@ -140,6 +142,31 @@ Result<std::vector<ShapedTensor>> results_in_slices(const ListedLayer& layer, st
 // Tensors while a list is judged; empty: made by a layer that is refused.
 using Known = std::map<std::uint32_t, std::optional<ShapedTensor>>;
 
+// A convolution that merges its kernel spreads its input out over the input's own memory. Whether something reads that
+// input behind it: another layer, or a transfer that stores it.
+static bool is_read_behind_spreading(const ListedGroup& group, std::size_t convolution) {
+  const ListedLayer& layer = group.layers[convolution];
+  constexpr std::uint32_t kConvolution = 0;
+  if (layer.type != kConvolution || layer.inputs.empty() ||
+      (layer.word(ConvolutionWords::kMerged) & ConvolutionWords::kMergedTaps) == 0)
+    return false;
+  const std::uint32_t input = layer.inputs[0].id;
+  const auto turn = [&](std::size_t i) { return std::tuple(group.layers[i].stage, group.layers[i].step, i); };
+  for (std::size_t i = 0; i < group.layers.size(); ++i) {
+    const std::vector<Operand>& read = group.layers[i].inputs;
+    const bool reads = std::any_of(read.begin(), read.end(), [&](const Operand& operand) {
+      return operand.kind == OperandKind::kTensor && operand.id == input;
+    });
+    if (reads && turn(i) > turn(convolution)) return true;
+  }
+  return std::any_of(group.transfers.begin(), group.transfers.end(), [&](const ListedTransfer& transfer) {
+    const auto type = static_cast<TransferType>(transfer.type);
+    const auto moved = moved_tensor(transfer);
+    return (type == TransferType::kStore || type == TransferType::kStoreOutput) && moved && moved->id == input &&
+           std::pair(transfer.stage, transfer.step) >= std::pair(layer.stage, layer.step);
+  });
+}
+
 // Why the moves of a group cannot run; empty: they do. What they load gets its shape.
 static std::string fault_of(const ListedGroup& group, Known& known, RowSlices& slices) {
   if (group.steps == 1) return {};
@@ -147,6 +174,10 @@ static std::string fault_of(const ListedGroup& group, Known& known, RowSlices& s
   if (group.stages < 1 || group.stages > 3) return fmt::format("a pipeline of {} stages", group.stages);
   for (const ListedLayer& layer : group.layers) {
     if (layer.stage >= group.stages) return fmt::format("stage {} of {}", layer.stage, group.stages);
+  }
+  for (std::size_t i = 0; i < group.layers.size(); ++i) {
+    if (is_read_behind_spreading(group, i))
+      return name_of_layer(group.layers[i].type) + " spreads out an input that is read again";
   }
   std::vector<Extents> loaded;
   for (const ListedTransfer& transfer : group.transfers) {

@@ -25,8 +25,10 @@ Shapes convolution(const Asked& asked) {
   if (!asked.zero(20, 21) || !asked.zero(22, 23) || !asked.zero(26, 31)) return refuse("zero points or packed weights");
   if (layer.word(25) != 1) return refuse("weights that a layer makes");
   // Which sums the merging of the kernel makes of few channels.
-  const std::int32_t merged = layer.word(Words::kMerged) & 0xf;
-  if (merged != 0 && merged != 1 && merged != 3) return refuse("this merging of its kernel");
+  const std::int32_t merged = layer.word(Words::kMerged) & Words::kMergedTaps;
+  if (layer.word(Words::kMerged) != 0 && merged != 1 && merged != 3) return refuse("this merging of its kernel");
+  if (merged != 0 && layer.word(Words::kMerged) != (Words::kSpreadByLayer | merged))
+    return refuse("a kernel that is merged by other than itself");
   const std::int64_t taps = merged == 0   ? 1
                             : merged == 1 ? word(Words::kKernel)
                                           : word(Words::kKernel) * word(Words::kKernel + 1);
@@ -35,14 +37,16 @@ Shapes convolution(const Asked& asked) {
   if (bytes) {
     if (!layer.local || word(Words::kBias) != 1 || !asked.unlimited(Words::kLimit) || layer.word(39) != 1 ||
         layer.word(40) != 2 || !is_byte(asked.like[0].type) || asked.inputs.size() != 2 || word(Words::kOut) > 64 ||
-        !is_rounding(layer.word(Words::kRounding)))
+        asked.inputs[1].type != kInt8 || !is_rounding(layer.word(Words::kRounding)))
       return refuse("whole numbers of this kind");
+    if (layer.word(Words::kRelu) != 0 && asked.like[0].type != kUint8) return refuse("relu of a type with signs");
   } else {
     if (!is_float(type) || !asked.same_type() || asked.inputs.size() != (word(Words::kBias) != 0 ? 3U : 2U))
       return refuse("this type");
     if (!layer.local && type != kFloat32) return refuse("this type");
     if (layer.local && !asked.zero(33, 40)) return refuse("sums with its result");
     if (asked.inputs[1].type != type) return refuse("weights of this type");
+    if (asked.inputs.size() == 3 && asked.inputs[2].type != kFloat32) return refuse("a bias of this type");
   }
   const auto side = [&](std::size_t i) -> std::int64_t {
     const std::int64_t before = word(Words::kPads + 2 * i);
@@ -57,6 +61,10 @@ Shapes convolution(const Asked& asked) {
   const std::int64_t h = side(0);
   const std::int64_t w = side(1);
   if (h < 1 || w < 1) return refuse("this window");
+  // A plane of f32 lies whole in the local memory of an NPU, which has 256 KiB.
+  constexpr std::int64_t kMostPlane = 65536;
+  const bool is_larger = asked.first().extents[2] * asked.first().extents[3] > kMostPlane || h * w > kMostPlane;
+  if (!layer.local && asked.sizes == WhoseSizes::kOfLaunch && is_larger) return refuse("an input of this size");
   return asked.with({asked.first().extents[0], word(Words::kOut), h, w});
 }
 
@@ -94,7 +102,9 @@ Shapes deconvolution(const Asked& asked) {
     if (layer.word(12 + i) != kRecorded[i]) return refuse("these parameters");
   }
   if (!asked.unlimited(20) || !asked.zero(21, 29)) return refuse("these parameters");
-  if (!is_float(asked.first().type) || asked.first().type == kFloat32 || !asked.same_type()) return refuse("this type");
+  if (!is_float(asked.first().type) || asked.first().type == kFloat32 || !asked.same_type() ||
+      asked.inputs[1].type != asked.first().type || asked.inputs[2].type != kFloat32)
+    return refuse("this type");
   Extents to = asked.first().extents;
   to[1] = layer.word(1);
   for (std::size_t i = 0; i < 2; ++i) {
@@ -122,11 +132,16 @@ Shapes fully_connected(const Asked& asked) {
   if (!asked.zero(6, 7) || !asked.zero(8, 9) || !asked.zero(12, 15)) return refuse("zero points");
   const std::uint32_t type = asked.first().type;
   if (is_byte(type)) {
-    if (asked.layer.word(1) == 0 || asked.layer.word(9) != 2 || !asked.unlimited(3) || !is_byte(asked.like[0].type))
+    if (asked.layer.word(1) == 0 || asked.layer.word(9) != 2 || !asked.unlimited(3) || !is_byte(asked.like[0].type) ||
+        asked.inputs[1].type != kInt8)
       return refuse("whole numbers of this kind");
+    if (asked.layer.word(2) != 0 && asked.like[0].type != kUint8) return refuse("relu of a type with signs");
   } else if (!is_float(type) || asked.layer.word(2) != 0 || asked.inputs[1].type != type || !asked.same_type()) {
     return refuse("this type");
   }
+  if (asked.inputs.size() == 3 &&
+      (asked.inputs[2].type != (is_byte(type) ? kInt32 : type) || elements_of(asked.inputs[2].extents) != right[1]))
+    return refuse("a bias of this kind");
   // One command has all of each sum up to here.
   if (left[1] > 400 || left[0] > 64 || right[1] > 256) return refuse("a product of this size");
   // A single row of many elements is summed in two halves.

@@ -9,6 +9,8 @@ namespace softtpu::bmodel {
 struct ConvolutionWords {
   static constexpr std::size_t kGroups = 0, kIn = 1, kOut = 2, kKernel = 3, kStride = 5, kDilation = 7, kPads = 9,
                                kBias = 13, kRelu = 14, kLimit = 15, kRounding = 17, kMerged = 24;
+  // Of kMerged: which taps of the kernel become channels; whether the layer itself spreads the input out for them.
+  static constexpr int kMergedTaps = 0xf, kSpreadByLayer = 0x10;
 };
 
 struct PoolingWords {
