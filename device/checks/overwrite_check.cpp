@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "device/checks/describe.hpp"
@@ -23,6 +24,7 @@ namespace {
 constexpr std::size_t kMostTensors = 64;
 constexpr std::size_t kMostPieces = 64;
 constexpr std::int64_t kMostRows = 16384;
+constexpr std::size_t kMostKnown = 512;
 
 // A call and the tensor that it writes.
 struct Written {
@@ -115,12 +117,19 @@ class OverwriteCheck final : public Observer {
     return (tensor.stride.w == 1 || shape.w == 1 ? rows : rows * shape.w) <= kMostRows;
   }
 
-  LaneSet bytes_of(const OperandUse& use) const {
+  // The same tensors come again in each launch: the last ones are kept.
+  std::shared_ptr<const LaneSet> bytes_of(const OperandUse& use) {
+    Known& known = known_[hash_of(use.tensor) % kMostKnown];
+    const std::pair role(use.role.lanes, use.role.last_channel);
+    if (known.bytes != nullptr && known.role == role && known.tensor == use.tensor) return known.bytes;
     std::vector<LaneRun> runs;
     for_each_used_run(*chip_, use, [&](SpanSpace space, const LaneRun& run) {
       if (space == SpanSpace::kLocal) runs.push_back(run);
     });
-    return LaneSet(std::move(runs));
+    constexpr std::ptrdiff_t kMostRuns = 1024;  // of one that is kept
+    auto bytes = std::make_shared<const LaneSet>(std::move(runs));
+    if (bytes->end() - bytes->begin() <= kMostRuns) known = {use.tensor, role, bytes};
+    return bytes;
   }
 
   void forget(LivePlace& place) {
@@ -145,7 +154,7 @@ class OverwriteCheck final : public Observer {
   void threaten(Op op, const OperandUse& use) {
     const auto box = box_of(*chip_, use.tensor);
     if (!box) return;
-    std::optional<LaneSet> written;
+    std::shared_ptr<const LaneSet> written;
     for (LivePlace& place : tensors_) {
       if (!is_taken(place.box, *box)) continue;
       const Live& tensor = *place.tensor;
@@ -153,8 +162,8 @@ class OverwriteCheck final : public Observer {
         forget(place);
         continue;
       }
-      if (!written) written = bytes_of(use);
-      Threat threat{&tensor, bytes_of(tensor.by.use) & *written, {}};
+      if (written == nullptr) written = bytes_of(use);
+      Threat threat{&tensor, *bytes_of(tensor.by.use) & *written, {}};
       if (threat.bytes.empty()) continue;
       if (may_agree(tensor, op, use)) {
         for (const LaneRun& run : threat.bytes) {
@@ -210,9 +219,9 @@ class OverwriteCheck final : public Observer {
   void fill(LivePlace& place, const OperandUse& piece) {
     Live& tensor = *place.tensor;
     if (tensor.taker) {
-      const LaneSet bytes = bytes_of(piece);
-      tensor.own -= bytes;
-      tensor.lost -= bytes;
+      const auto bytes = bytes_of(piece);
+      tensor.own -= *bytes;
+      tensor.lost -= *bytes;
       if (tensor.own.empty() || tensor.lost.empty()) forget(place);
       return;
     }
@@ -228,11 +237,11 @@ class OverwriteCheck final : public Observer {
     const LaneSet lost = may_agree(tensor, op, use) ? changed(*threat) : threat->bytes;
     if (lost.empty()) return fill(place, use);
     if (!tensor.taker) {
-      tensor.own = bytes_of(tensor.by.use);
-      for (const OperandUse& piece : tensor.pieces) tensor.own -= bytes_of(piece);
+      tensor.own = *bytes_of(tensor.by.use);
+      for (const OperandUse& piece : tensor.pieces) tensor.own -= *bytes_of(piece);
       tensor.pieces.clear();
     }
-    tensor.own -= bytes_of(use);
+    tensor.own -= *bytes_of(use);
     tensor.lost += lost;
     tensor.taker = Written{op, use, capture_call_stack()};
     is_one_damaged_ = true;
@@ -246,9 +255,9 @@ class OverwriteCheck final : public Observer {
       if (!place.box.covers(*box) || !place.tensor->taker) continue;
       const Live& tensor = *place.tensor;
       if (!has_few_rows(use.tensor)) continue;
-      const LaneSet bytes = bytes_of(use);
-      const LaneSet lost = bytes & tensor.lost;
-      if (lost.empty() || (bytes & tensor.own).empty() || !bytes.lies_within(bytes_of(tensor.by.use))) continue;
+      const auto bytes = bytes_of(use);
+      const LaneSet lost = *bytes & tensor.lost;
+      if (lost.empty() || (*bytes & tensor.own).empty() || !bytes->lies_within(*bytes_of(tensor.by.use))) continue;
       report(op, use, tensor, lost);
       forget(place);
     }
@@ -279,6 +288,12 @@ class OverwriteCheck final : public Observer {
   std::shared_ptr<Findings> findings_;
   const Memories* memories_ = nullptr;
   const Chip* chip_ = nullptr;
+  struct Known {
+    Tensor tensor;
+    std::pair<int, int> role;
+    std::shared_ptr<const LaneSet> bytes;
+  };
+  std::vector<Known> known_ = std::vector<Known>(kMostKnown);
   std::vector<LivePlace> tensors_;
   bool is_one_forgotten_ = false;  // of them
   bool is_one_damaged_ = false;    // or was in this launch

@@ -29,7 +29,13 @@ class LaneSet {
     return change(other, [](std::uint64_t a, std::uint64_t b) { return a & ~b; });
   }
   friend LaneSet operator&(const LaneSet& a, const LaneSet& b) {
-    return combine(a, b, [](std::uint64_t one, std::uint64_t other) { return one & other; });
+    LaneSet both;
+    for (auto one = a.begin(), other = b.begin(); one != a.end() && other != b.end();) {
+      const std::uint64_t begin = std::max(one->begin, other->begin), end = std::min(one->end, other->end);
+      if (begin < end) both.append({begin, end, one->lanes & other->lanes});
+      ++(one->end < other->end ? one : other);
+    }
+    return both;
   }
   bool lies_within(const LaneSet& other) const {
     LaneSet outside = *this;

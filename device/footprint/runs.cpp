@@ -159,6 +159,15 @@ SpanSpace find_runs(const Chip& chip, const Tensor& tensor, std::vector<LaneRun>
   return space;
 }
 
+std::uint64_t hash_of(const Tensor& tensor) {
+  std::uint64_t hash = tensor.addr;
+  for (const std::int64_t number : std::initializer_list<std::int64_t>{
+           tensor.shape.n, tensor.shape.c, tensor.shape.h, tensor.shape.w, tensor.stride.n, tensor.stride.c,
+           tensor.stride.h, tensor.stride.w, static_cast<int>(tensor.dtype)})
+    hash = (hash ^ static_cast<std::uint64_t>(number)) * 0x9E3779B97F4A7C15;
+  return hash >> 32;
+}
+
 const TensorRuns& runs_of(const Chip& chip, const Tensor& tensor) {
   struct Entry {
     Tensor tensor;
@@ -169,12 +178,7 @@ const TensorRuns& runs_of(const Chip& chip, const Tensor& tensor) {
   constexpr std::size_t kMostRuns = 256;  // of one that is kept
   thread_local std::vector<Entry> kept(kEntries);
   thread_local Entry large;
-  std::uint64_t hash = tensor.addr;
-  for (const std::int64_t number : std::initializer_list<std::int64_t>{
-           tensor.shape.n, tensor.shape.c, tensor.shape.h, tensor.shape.w, tensor.stride.n, tensor.stride.c,
-           tensor.stride.h, tensor.stride.w, static_cast<int>(tensor.dtype)})
-    hash = (hash ^ static_cast<std::uint64_t>(number)) * 0x9E3779B97F4A7C15;
-  Entry& place = kept[(hash >> 32) % kEntries];
+  Entry& place = kept[hash_of(tensor) % kEntries];
   const std::tuple lanes(chip.npu_num, chip.local_bytes, chip.local_mem.start);
   if (place.lanes == lanes && place.tensor == tensor) return place.runs;
   large.runs.space = find_runs(chip, tensor, large.runs.runs);

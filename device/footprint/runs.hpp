@@ -19,6 +19,9 @@ struct LaneRun {
   bool operator==(const LaneRun&) const = default;
 };
 
+// Equal for equal tensors.
+std::uint64_t hash_of(const Tensor& tensor);
+
 // Fills `runs` with the bytes that for_each_span() gives one by one, and says where they are. Runs of the same lanes
 // are apart; runs of different lanes may overlap and are sorted by begin, then by end.
 SpanSpace find_runs(const Chip& chip, const Tensor& tensor, std::vector<LaneRun>& runs);

@@ -100,12 +100,13 @@ TEST(ShadowBytes, ForgetsWhatWasWrittenWhenMemoryIsGivenBack) {
   const auto shadow = Shadow::create(*chip);
   ASSERT_TRUE(shadow);
   const std::uint64_t start = chip->global_mem.start + 100;
-  constexpr std::uint64_t kBytes = 20000;
-  (*shadow)->mark_allocated(start, kBytes);
-  (*shadow)->mark_written(start, kBytes);
-  EXPECT_EQ(find_other((*shadow)->global(start), kBytes, Shadow::kLastLaunch), kBytes);
-  (*shadow)->forget(start, kBytes);
-  EXPECT_EQ(find_other((*shadow)->global(start), kBytes, Shadow::kUnknown), kBytes);
+  for (const std::uint64_t bytes : {20000, 1 << 20}) {
+    (*shadow)->mark_allocated(start, bytes);
+    (*shadow)->mark_written(start, bytes);
+    EXPECT_EQ(find_other((*shadow)->global(start), bytes, Shadow::kLastLaunch), bytes);
+    (*shadow)->forget(start, bytes);
+    EXPECT_EQ(find_other((*shadow)->global(start), bytes, Shadow::kUnknown), bytes);
+  }
 }
 
 TEST(ShadowBytes, FindsTheFirstOtherByteAnywhere) {
