@@ -196,11 +196,10 @@ class InitCheck final : public Observer {
     Finding finding;
     finding.place = place_of(*chip_, span.space, span.begin + at, span.begin + end);
     finding.rule = rule_of(*finding.place, state);
-    finding.what = fmt::format("{} reads bytes that {}: {}", call_name(op, here_),
-                               state >= Shadow::kFirstLaunch && state != Shadow::kLastLaunch
-                                   ? "were written by an earlier launch only"
-                                   : "were never written",
-                               finding.place->text());
+    finding.what =
+        fmt::format("{} reads bytes that {}: {}", call_name(op, here_),
+                    state >= Shadow::kFirstLaunch ? "were written by an earlier launch only" : "were never written",
+                    finding.place->text());
     finding.calls.push_back(party_of(*chip_, {op, use.name, false, &use.tensor}, span.space, span.begin + at, here_));
     return finding;
   }

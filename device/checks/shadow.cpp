@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstring>
 #include <utility>
@@ -324,24 +325,30 @@ void Shadow::mark_written(const Span& span) {
 
 void Shadow::begin_launch() {
   LaunchPage* const page = running_launch().page;
-  own_launch_ = page == nullptr ? next_number() : static_cast<std::uint8_t>(page->agree(next_number()));
-  *launch_.data() = own_launch_;
+  const std::atomic_ref last(*launch_.data());
+  const auto next = static_cast<std::uint8_t>(last < kLastLaunch ? last + 1 : kFirstLaunch + 1);
+  own_launch_ = page == nullptr ? next : static_cast<std::uint8_t>(page->agree(next));
+  if (last.exchange(own_launch_) != own_launch_) make_room();
   mark_waiting();
   with_lanes([&](const auto& all) { all.begin_launch(chip_); });
 }
 
-std::uint8_t Shadow::next_number() {
-  const std::uint8_t number = *launch_.data();
-  if (number < kLastLaunch) return static_cast<std::uint8_t>(number + 1);
-  // Numbers run out: what was written in any launch becomes an earlier launch's.
+// Numbers come again: what launches of the group that comes next have written, a group or more ago, becomes an earlier
+// launch's. No launch of that group can run, so that cores which begin or run meanwhile keep their marks.
+void Shadow::make_room() {
+  constexpr unsigned kFirst = kFirstLaunch + 1, kGroup = 75;
+  if ((own_launch_ - kFirst) % kGroup != 0) return;
+  const unsigned begin = own_launch_ + kGroup > kLastLaunch ? kFirst : own_launch_ + kGroup;
+  const unsigned end = std::min(begin + kGroup, kLastLaunch + 1U);
   for (std::uint64_t part = 0; part < l2_parts_.bytes(); ++part) {
     if (l2_parts_.data()[part] == 0) continue;
-    const std::uint64_t end = std::min((part + 1) * kL2PartBytes, l2_.bytes());
-    for (std::uint8_t* state = l2_.data() + part * kL2PartBytes; state < l2_.data() + end; ++state) {
-      if (*state > kFirstLaunch) *state = kFirstLaunch;
+    const std::uint64_t last = std::min((part + 1) * kL2PartBytes, l2_.bytes());
+    for (std::uint8_t* state = l2_.data() + part * kL2PartBytes; state < l2_.data() + last; ++state) {
+      std::uint8_t old = *state;
+      // A running core may be marking this byte.
+      if (old >= begin && old < end) std::atomic_ref(*state).compare_exchange_strong(old, kFirstLaunch);
     }
   }
-  return kFirstLaunch + 1;
 }
 
 std::uint64_t find_other(const std::uint8_t* begin, std::uint64_t bytes, std::uint8_t value) {

@@ -70,7 +70,7 @@ class Shadow {
   struct Lanes;
 
   static std::size_t own_core();
-  std::uint8_t next_number();
+  void make_room();
   // Calls f(Lanes<Word>) with the chip's.
   template <class F>
   auto with_lanes(F f) const;

@@ -144,6 +144,21 @@ TEST(ShadowBytes, NumbersOfLaunchesStartAgain) {
   }
 }
 
+TEST(ShadowBytes, ARunningLaunchKeepsItsMarksWhileOthersBegin) {
+  const auto chip = load_chip("demo4");
+  ASSERT_TRUE(chip);
+  const auto shadow = Shadow::create(*chip);
+  ASSERT_TRUE(shadow);
+  for (std::uint64_t i = 0; i < 600; ++i) {
+    const std::uint64_t byte = chip->l2_sram.start + i % 100;
+    (*shadow)->begin_launch();
+    const std::uint8_t own = (*shadow)->launch();
+    (*shadow)->mark_written({SpanSpace::kSystem, byte, byte + 1});
+    for (int others = 0; others < 70; ++others) (*shadow)->begin_launch();
+    EXPECT_EQ(*(*shadow)->find({SpanSpace::kSystem, byte, byte + 1}), own) << i;
+  }
+}
+
 TEST(ShadowBytes, KnowsTheLanesOfLocalMemoryThatWereWritten) {
   const auto chip = load_chip("demo4");
   ASSERT_TRUE(chip);
