@@ -281,49 +281,66 @@ void group_block(int count, const float* HWY_RESTRICT left, std::int64_t step, c
 // Below that many rows or products of a group, ordering operands for the fused loops takes longer than they gain.
 constexpr int kFusedRows = 32, kFusedTerms = 16;
 
+// Calls body(count, row, number) for blocks of rows of nearly one size.
+template <int kMost = kBlockRows, class Body>
+void for_block_of(int rows, int row, int number, const Body& body) {
+  if constexpr (kMost > 1)
+    if (rows < kMost) return for_block_of<kMost - 1>(rows, row, number, body);
+  body(std::integral_constant<int, kMost>(), row, number);
+}
+template <class Body>
+void for_each_even_block(int rows, const Body& body) {
+  const int blocks = (rows + kBlockRows - 1) / kBlockRows;
+  for (int i = 0; i < blocks; ++i) {
+    const int row = rows * i / blocks;
+    for_block_of(rows * (i + 1) / blocks - row, row, i, body);
+  }
+}
+
 // sums += one group of `count` products.
 void fused_group(TileSize size, int count, const float* left, std::int64_t step, const float* right,
                  const std::int64_t* offsets, float* sums) {
-  auto& group = *room<groups_detail::Operands, struct Groups>(1);
-  const int vectors = (size.cols + kLanes - 1) / kLanes;
-  groups_detail::load_right(count, vectors, right, offsets, group);
-  for_each_row_block(size.rows, [&](auto rows, int row) HWY_ATTR {
-    constexpr int kRows = decltype(rows)::value;
-    const float* first = left + row * step;
-    if constexpr (kRows >= 4) groups_detail::load_left(kRows, count, first, step, group);
-    for (int v = 0; v < vectors; ++v) {
-      const int col = v * kLanes;
-      float* to = sums + row * kTileCols + col;
-      if constexpr (kRows < 4) {
-        group_block<kRows>(count, first, step, right + col, offsets, size.nan_wins, to);
-        continue;
+  namespace gd = groups_detail;
+  auto* const blocks = room<gd::LeftRows, struct LeftGroups>((size.rows + kBlockRows - 1) / kBlockRows);
+  for_each_even_block(size.rows, [&](auto rows, int row, int number)
+                                     HWY_ATTR { gd::load_left(rows, count, left + row * step, step, blocks[number]); });
+  // Behind the columns that count there is something in any tile.
+  static_assert(kTileCols % (2 * kLanes) == 0);
+  for (int first = 0; first < size.cols; first += 2 * kLanes) {
+    auto& cols = *room<gd::RightCols, struct RightGroups>(1);
+    gd::load_right(count, right + first, offsets, cols);
+    const int vectors = first + kLanes < size.cols ? 2 : 1;
+    for_each_even_block(size.rows, [&](auto rows, int row, int number) HWY_ATTR {
+      constexpr int kRows = decltype(rows)::value;
+      const gd::LeftRows& block = blocks[number];
+      float* to = sums + row * kTileCols + first;
+      if (HWY_LIKELY(gd::sum_by_logs<kRows>(count, block, cols, vectors, to))) return;
+      for (int v = 0; v < vectors; ++v, to += kLanes) {
+        const float* place = right + first + v * kLanes;
+        const auto sum_apart = [=, nan_wins = size.nan_wins](int r, LargestProducts largest,
+                                                             hn::Vec<Floats> added) HWY_ATTR {
+          const Floats d;
+          const auto special = hn::RebindMask(d, is_special(largest)), tiny = hn::RebindMask(d, is_tiny(largest));
+          const float* left_row = left + (row + r) * step;
+          if (!hn::AllFalse(d, special))
+            added = hn::IfThenElse(special, gd::special_sums(count, left_row, place, offsets, nan_wins), added);
+          if (hn::AllFalse(d, tiny)) return added;
+          alignas(64) float one_by_one[kLanes];
+          hn::Store(added, d, one_by_one);
+          std::uint8_t bits[8] = {};
+          hn::StoreMaskBits(d, tiny, bits);
+          for (int i = 0; i < kLanes; ++i) {
+            if ((bits[i / 8] >> i % 8 & 1) != 0)
+              one_by_one[i] = aligned_group_sum(left_row, place, offsets, i, count, nan_wins);
+          }
+          return hn::Load(d, one_by_one);
+        };
+        hn::Vec<Ints> largest[kRows];
+        gd::largest_products<kRows>(count, left + row * step, step, place, offsets, largest);
+        gd::sum_by_products<kRows>(count, block, cols, v, largest, to, sum_apart);
       }
-      const auto sum_apart = [=, nan_wins = size.nan_wins](int r, LargestProducts largest,
-                                                           hn::Vec<Floats> added) HWY_ATTR {
-        const Floats d;
-        const auto special = hn::RebindMask(d, is_special(largest)), tiny = hn::RebindMask(d, is_tiny(largest));
-        const float* left_row = first + r * step;
-        if (!hn::AllFalse(d, special))
-          added = hn::IfThenElse(special, groups_detail::special_sums(count, left_row, right + col, offsets, nan_wins),
-                                 added);
-        if (hn::AllFalse(d, tiny)) return added;
-        alignas(64) float one_by_one[kLanes];
-        hn::Store(added, d, one_by_one);
-        std::uint8_t bits[8] = {};
-        hn::StoreMaskBits(d, tiny, bits);
-        for (int i = 0; i < kLanes; ++i) {
-          if ((bits[i / 8] >> i % 8 & 1) != 0)
-            one_by_one[i] = aligned_group_sum(left_row, right + col, offsets, i, count, nan_wins);
-        }
-        return hn::Load(d, one_by_one);
-      };
-      if (group.left_usual && group.right_usual[v]) {
-        groups_detail::group_block<kRows, true>(count, group, col, to, sum_apart);
-      } else {
-        groups_detail::group_block<kRows, false>(count, group, col, to, sum_apart);
-      }
-    }
-  });
+    });
+  }
 }
 
 #endif
