@@ -291,15 +291,10 @@ Loops loops_of(const Dim4& shape, int groups, const Rows&... rows) {
   return loops;
 }
 
-// All rows of one lane.
+// All rows of one lane, whose first channel lies in `group`.
 template <class Body, class... Rows>
-void walk_lane(const Chip& chip, const Tensor& shape_of, int npu, Body& body, Rows&... rows) {
-  const Dim4& shape = shape_of.shape;
-  const int start = chip.npu_of(shape_of.addr);
-  const int first_channel = remainder(npu - start + chip.npu_num, chip.npu_num);
-  const int groups = quotient(shape.c - first_channel + chip.npu_num - 1, chip.npu_num);
-  const Loops loops = loops_of(shape, groups, rows...);
-  (rows.begin(npu, quotient(start + first_channel, chip.npu_num), loops), ...);
+void walk_lane(int npu, int group, const Loops& loops, Body& body, Rows&... rows) {
+  (rows.begin(npu, group, loops), ...);
   const int width = loops.extent[0];
   const int piece = (rows.dense() && ...) ? width : kRowChunk;
   for (int third = 0; third < loops.extent[3]; ++third) {
@@ -316,14 +311,18 @@ void walk_lane(const Chip& chip, const Tensor& shape_of, int npu, Body& body, Ro
   }
 }
 
-// Lanes [first, last) of a walk, with one set of staging buffers.
+// Lanes [first, last) of a walk, with one set of staging buffers. Lane 0 is the one of the first channel.
 template <class MakeBody, class... Rows>
 void walk_lanes(const Chip& chip, const Tensor& dst, int first, int last, MakeBody& make_body, Rows&&... rows) {
   const int start = chip.npu_of(dst.addr);
+  int groups = 0;
+  Loops loops;
   for (int lane = first; lane < last; ++lane) {
+    const int of_lane = quotient(dst.shape.c - lane + chip.npu_num - 1, chip.npu_num);
+    if (of_lane != groups) loops = loops_of(dst.shape, groups = of_lane, rows...);
     const int npu = remainder(start + lane, chip.npu_num);
     auto body = make_body(npu);
-    walk_lane(chip, dst, npu, body, rows...);
+    walk_lane(npu, quotient(start + lane, chip.npu_num), loops, body, rows...);
   }
 }
 

@@ -1,5 +1,6 @@
 // Series, roots and quotients with SIMD instructions, compiled for several instruction sets and chosen at run time.
 #include <algorithm>
+#include <cstring>
 
 #include "device/engines/bdc/special/fast.hpp"
 #include "device/numeric/by_type.hpp"
@@ -239,7 +240,14 @@ int taylor(void* dst, const void* src, int count, const float* coeff, int terms)
     for (int v = 0; v < kSideBySide; ++v) one_vector(i + v * kLanes);
   }
   for (; i + kLanes <= count; i += kLanes) one_vector(i);
-  return i;
+  if (i < count) {
+    T rest[kLanes] = {};
+    const auto bytes = static_cast<unsigned>(count - i) * sizeof(T);
+    std::memcpy(rest, from + i, bytes);
+    Unit::store(settled<Unit>(Series<Unit>{coeff, terms, Unit::load(rest)}), rest);
+    std::memcpy(to + i, rest, bytes);
+  }
+  return count;
 }
 
 // The roots of kSideBySide vectors without the NaN rules; whether a NaN came out of which it matters which one it is.
