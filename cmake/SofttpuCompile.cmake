@@ -30,6 +30,11 @@ endif()
 
 # A device starts with every program that uses one: it loads only the libraries that it really needs.
 add_link_options(-Wl,--as-needed)
+# A quarter of the time of GNU's linker. Packages are linked with that one.
+find_program(SOFTTPU_MOLD mold)
+if(SOFTTPU_MOLD AND NOT CMAKE_BUILD_TYPE STREQUAL Release AND NOT CMAKE_CROSSCOMPILING)
+  add_link_options(-fuse-ld=mold)
+endif()
 
 # softtpu_warnings(target): the warnings that the whole tree builds without.
 function(softtpu_warnings target)
@@ -85,13 +90,35 @@ function(softtpu_unity target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${SOFTTPU_UNITY} UNITY_BUILD_BATCH_SIZE 8)
 endfunction()
 
-# softtpu_cold(FILE...): less optimisation for files that run once in a process, or to write a report. A fifth less to compile.
-function(softtpu_cold)
+# softtpu_options(target OPTIONS FILE...): options of these files of the target. CMake leaves files with options of their own out of those that
+# it compiles at once; here they are compiled at once with each other, which takes half of the time.
+function(softtpu_options target options)
+  set(files ${ARGN})
+  if(SOFTTPU_UNITY)
+    list(TRANSFORM files REPLACE "(.+)" "#include \"${CMAKE_CURRENT_SOURCE_DIR}/\\1\"")
+    list(JOIN files "\n" text)
+    # As CMake names its own, so that scripts/compiled_files.py knows what it is.
+    set(files ${CMAKE_CURRENT_BINARY_DIR}/${target}.options/Unity/unity_0_cxx.cxx)
+    file(CONFIGURE OUTPUT ${files} CONTENT "${text}\n" @ONLY)
+    set_source_files_properties(${ARGN} PROPERTIES HEADER_FILE_ONLY ON)
+    target_sources(${target} PRIVATE ${files})
+  endif()
+  set_property(SOURCE ${files} APPEND PROPERTY COMPILE_OPTIONS ${options})
+  if(SOFTTPU_FUZZ)
+    # What was parsed with other options cannot be shared.
+    set_property(SOURCE ${files} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
+  endif()
+endfunction()
+
+# softtpu_cold(target FILE...): less optimisation for files that run once in a process, or to write a report. A fifth less to compile.
+function(softtpu_cold target)
   if(NOT SOFTTPU_FUZZ)
-    set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:RelWithDebInfo>:-O1>)
+    set(options -O1)
     if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-      set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:RelWithDebInfo>:-Wno-maybe-uninitialized>)
+      list(APPEND options -Wno-maybe-uninitialized)
     endif()
+    list(TRANSFORM options REPLACE "(.+)" "$<$<CONFIG:RelWithDebInfo>:\\1>")
+    softtpu_options(${target} "${options}" ${ARGN})
   endif()
 endfunction()
 

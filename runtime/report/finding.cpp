@@ -107,7 +107,7 @@ Json members_of(const T& whole) {
 }
 
 // What is missing stays as it is.
-struct Reader {
+struct FieldReader {
   template <class T>
   void operator()(const char* name, T& member) const {
     if (const auto found = json.find(name); found != json.end()) take(*found, member);
@@ -117,9 +117,9 @@ struct Reader {
     (*this)(name, member);
   }
   static void take(const Json& from, auto& member) { from.get_to(member); }
-  static void take(const Json& from, ReportedRange& place) { visit(place, Reader{as_object(from)}); }
+  static void take(const Json& from, ReportedRange& place) { visit(place, FieldReader{as_object(from)}); }
   static void take(const Json& from, std::vector<ReportedParty>& parties) {
-    for (const Json& one : from) visit(parties.emplace_back(), Reader{as_object(one)});
+    for (const Json& one : from) visit(parties.emplace_back(), FieldReader{as_object(one)});
   }
   template <class T>
   static void take(const Json& from, std::optional<T>& member) {
@@ -193,7 +193,7 @@ std::optional<ReportedFinding> parse_finding(const nlohmann::json& json) {
   try {
     ReportedFinding found;
     if (!json.contains("parties")) return std::nullopt;
-    visit(found, Reader{json});
+    visit(found, FieldReader{json});
     if (!known(found.rule)) return std::nullopt;
     return found;
   } catch (const Json::exception&) {

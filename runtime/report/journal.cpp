@@ -51,7 +51,10 @@ FailureKind to_failure_kind(std::string_view text) {
 // The same in all processes of a run.
 std::uint64_t key_number(const ReportedFinding& found) { return std::hash<std::string>()(fold_key(found)); }
 
-class Reader {
+}  // namespace
+
+// What the entries of a journal add up to.
+class EntryReader {
  public:
   // A line that was damaged is left out, as one that was cut short is.
   void take(const Json& entry) {
@@ -128,6 +131,8 @@ class Reader {
   std::map<std::string, ReportedFinding> by_id_;
   std::map<std::uint64_t, Severity> left_out_;
 };
+
+namespace {
 
 // Writers hold shared locks; getting the exclusive one means that all of them have ended.
 void wait_for_writers(int fd, int wait_ms) {
@@ -242,7 +247,7 @@ Result<JournalContents> read_journal(const std::string& path, int wait_ms) {
   if (!lock) return file_error(path);
   wait_for_writers(lock.get(), wait_ms);
   std::ifstream file(path);
-  Reader reader;
+  EntryReader reader;
   for (std::string line; std::getline(file, line);) {
     reader.take(*JsonTree::parse(line));
   }
@@ -273,7 +278,7 @@ class JournalFollower::State {
   UniqueFd file_;
   std::string unread_;
   std::size_t taken_ = 0;  // of these, by reader_, in a call that then had no memory to end
-  Reader reader_;
+  EntryReader reader_;
 };
 
 JournalFollower::JournalFollower(UniqueFd file) : state_(std::make_unique<State>(std::move(file))) {}
