@@ -419,6 +419,7 @@ Tensor part_of(const Tensor& tensor, std::int64_t place) {
 
 void by_pieces(const LayerRun& run) {
   const Tensor& to = run.outputs[0];
+  if (elements_of(to.shape.extents) == 0) return;
   if (run.layer.type == kConversion && run.inputs[0].shape.type == to.shape.type)
     return copy_all(to.address, run.inputs[0].address, elements_of(to.shape.extents), to.shape.type);
   const bool same = std::all_of(run.inputs.begin(), run.inputs.end(),

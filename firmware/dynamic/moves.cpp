@@ -217,6 +217,7 @@ void padding(const LayerRun& run) {
   constexpr std::size_t kValue = 9;
   const Tensor& from = run.inputs[0];
   const Tensor& to = run.outputs[0];
+  if (elements_of(to.shape.extents) == 0) return;
   const data_type_t type = device_type(to.shape.type);
   const auto strides = packed_strides(to.shape.extents);
   const float value = run.layer.number(kValue);

@@ -100,6 +100,7 @@ Result<std::vector<ShapedTensor>> results_of(const ListedLayer& layer, std::span
   for (const auto& all : {std::vector<ShapedTensor>(inputs.begin(), inputs.end()), *results}) {
     for (const ShapedTensor& one : all) {
       if (one.extents.size() > kMostLocalExtents) return refuse(fmt::format("{} dimensions", one.extents.size()));
+      if (rules::elements_of(one.extents) == 0) return refuse("tensors without elements");
       const bool fits_commands = std::all_of(one.extents.begin(), one.extents.end(),
                                              [](std::int64_t extent) { return extent <= rules::kMostOfCommand; });
       if (local_bytes(one) > kMostLocalBytes || !fits_commands) return refuse("tensors of this size");

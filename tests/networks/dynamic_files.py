@@ -146,7 +146,7 @@ class Network:
                     transfer = struct.pack("<6II", places[one.id], one.id, one.id, 0, CODES[one.kind], 3, 1)
                     loads += struct.pack("<3I", 0, PLAIN, len(transfer)) + transfer
                 else:
-                    transfer = struct.pack("<Q10I", one.address, places[one.id], 0, one.id, 0, one.id, 0, CODES[one.kind], 3, 1)
+                    transfer = struct.pack("<Q9I4x", one.address, places[one.id], 0, one.id, 0, one.id, 0, CODES[one.kind], 3, 1)
                     loads += struct.pack("<3I", 13, PLAIN, len(transfer)) + transfer
             made.append(self._tensor(*result))
             places[made[-1].id] = take(local_bytes(made[-1].kind, sliced(made[-1].shape)))

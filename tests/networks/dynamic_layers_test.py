@@ -532,6 +532,32 @@ def norms(layers):
                         dynamic_files.same(made[0], whole[0][part], what))
 
 
+def empty(device, flatc):
+    """A slice that takes nothing of a launch's rows, and what follows."""
+    def slice_words(extents):
+        return words(0, 0, 0, 3, *[0] * 6, *extents, *[0] * 4, *[1] * 8, 4, 0, 0, 0, 0)
+    most = 2, 6, 3, 4
+    for local in (False, True):
+        network = dynamic_files.Network(flatc)
+        x, y = network.input("float32", most), network.input("float32", (2, 1, 3, 1))
+        rest, = network.layer(51, [x], [("float32", (2, 3, 3, 4))], slice_words(most))
+        if local:
+            network.output(network.local([(11, [rest], ("float32", rest.shape), words(-1.0, 0.0, 1, 0, 0), 0)]))
+        else:
+            rest, = network.layer(11, [rest], [("float32", rest.shape)], words(-1.0, 0.0, 1, 0, 0))
+            rest, = network.layer(31, [rest, y], [("float32", rest.shape)], binary_words(0))
+            rest, = network.layer(26, [rest], [("float32", (2, 3, 4, 4))], words(0, 0, 0, 0, 1, 0, 0, 0, 0, 2.0, 0, 0, 0))
+            rest, = network.layer(49, [rest], [("float32", (2, 3, 4, 4))], words(network.room(4096), 0, 1, 3, 2, 0, 0, 0, 0))
+            rest, = network.layer(66, [rest], [("float32", (2, 3, 8, 8))], words(2, 0))
+            rest, = network.layer(18, [rest], [("float32", (2, 3, 8, 8))], words(4, 0, 0, 8, 8, 0, 0, 0, 0))
+            network.output(*network.layer(7, [rest, network.input("float32", (2, 1, 8, 8))], [("float32", (2, 4, 8, 8))], words(2, 1, 0, 0)))
+        values = np.arange(2 * 2 * 3 * 4, dtype=np.float32).reshape(2, 2, 3, 4)
+        last = np.ones((2, 1, 8, 8), np.float32)
+        made = dynamic_files.run(device, network.file(), values, np.ones((2, 1, 3, 1), np.float32), *([] if local else [last]), refused="relu (11): tensors without elements" if local else None)
+        if made:
+            dynamic_files.same(made[0], last, "a concatenation with nothing")
+
+
 def unwritten(device, flatc):
     """An output that is an input, which no layer copies, and one that stays in local memory."""
     x = np.ones((3, 4), np.float32)
@@ -570,6 +596,7 @@ def main():
                 layers.run()
             if checks is None:
                 smaller(device, options.flatc, rng)
+                empty(device, options.flatc)
                 unwritten(device, options.flatc)
             assert not device.findings, "\n".join(map(str, device.findings))
             count += layers.count
