@@ -26,6 +26,8 @@ struct Asked {
   const ShapedTensor& first() const { return inputs[0]; }
   std::int64_t rank() const { return static_cast<std::int64_t>(first().extents.size()); }
   bool has(std::size_t words) const { return layer.parameters.size() >= words * sizeof(std::int32_t); }
+  // Sizes that only a launch may not have: a list's greatest ones may be larger.
+  bool of_launch() const { return sizes == WhoseSizes::kOfLaunch; }
   bool same_type() const { return like[0].type == first().type; }
   bool zero(std::size_t from, std::size_t to) const {
     for (std::size_t i = from; i < to; ++i) {

@@ -46,9 +46,9 @@ Shapes attention_over_heads(const Asked& asked) {
   if (mask.type != kFloat32 || mask.extents.size() != 2 || mask.extents[1] != layer.word(Words::kMaskRow) ||
       layer.inputs[3].kind != OperandKind::kConstant)
     return refuse("this mask");
-  if (queries[1] > kRows) return refuse(fmt::format("{} rows (up to {} are recorded)", queries[1], kRows));
-  // How larger numbers of keys are split decides bits. A list's greatest number may be larger than a launch's.
-  if (asked.sizes == WhoseSizes::kOfLaunch) {
+  // How larger numbers of keys are split decides bits.
+  if (asked.of_launch()) {
+    if (queries[1] > kRows) return refuse(fmt::format("{} rows (up to {} are recorded)", queries[1], kRows));
     if (keys[1] > kKeys) return refuse(fmt::format("{} keys (up to {} are recorded)", keys[1], kKeys));
     if (keys[1] < queries[1] || keys[1] > mask.extents[0] || keys[1] > mask.extents[1])
       return refuse(fmt::format("{} rows over {} keys with a mask of {} x {}", queries[1], keys[1], mask.extents[0],

@@ -64,7 +64,7 @@ Shapes convolution(const Asked& asked) {
   // A plane of f32 lies whole in the local memory of an NPU, which has 256 KiB.
   constexpr std::int64_t kMostPlane = 65536;
   const bool is_larger = asked.first().extents[2] * asked.first().extents[3] > kMostPlane || h * w > kMostPlane;
-  if (!layer.local && asked.sizes == WhoseSizes::kOfLaunch && is_larger) return refuse("an input of this size");
+  if (!layer.local && asked.of_launch() && is_larger) return refuse("an input of this size");
   return asked.with({asked.first().extents[0], word(Words::kOut), h, w});
 }
 
@@ -143,7 +143,7 @@ Shapes fully_connected(const Asked& asked) {
       (asked.inputs[2].type != (is_byte(type) ? kInt32 : type) || elements_of(asked.inputs[2].extents) != right[1]))
     return refuse("a bias of this kind");
   // One command has all of each sum up to here.
-  if (left[1] > 400 || left[0] > 64 || right[1] > 256) return refuse("a product of this size");
+  if (left[1] > 400 || (asked.of_launch() && left[0] > 64) || right[1] > 256) return refuse("a product of this size");
   // A single row of many elements is summed in two halves.
   if (type == kFloat32 && left[0] == 1 && left[1] > 96 && (left[1] != 384 || right[1] > 16))
     return refuse("a row of this length");
@@ -177,7 +177,8 @@ Shapes batched_product(const Asked& asked) {
   }
   // One command has all of each sum up to here; how sums of whole numbers are split changes nothing.
   const std::int64_t most = type == kInt8 ? 1024 : 96;
-  if (left[rank - 1] > most || left[rank - 2] > 64 || right[rank - 1] > 256) return refuse("a product of this size");
+  const bool is_larger = left[rank - 1] > most || left[rank - 2] > 64 || right[rank - 1] > 256;
+  if (asked.of_launch() && is_larger) return refuse("a product of this size");
   Extents to = left;
   to.back() = right.back();
   return asked.with(std::move(to));
@@ -210,7 +211,7 @@ Shapes packed_product(const Asked& asked) {
     return refuse("a bias of this kind");
   // All weights lie in local memory at once, as 16-bit numbers: how larger ones are split is not recorded.
   const std::int64_t rows = elements_of(asked.first().extents) / depth;
-  if (depth > 1024 || columns / kNpus * depth * 2 > kBank || rows > kRows)
+  if (depth > 1024 || columns / kNpus * depth * 2 > kBank || (asked.of_launch() && rows > kRows))
     return refuse(fmt::format("a product of {} x {} x {}", rows, depth, columns));
   Extents to = asked.first().extents;
   to.back() = columns;

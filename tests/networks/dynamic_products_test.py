@@ -117,7 +117,7 @@ def products(rng):
     depths = [1, 2, 15, 16, 17, 63, 64, 65, 95, 96]
 
     for kind in ("float32", "float16", "bfloat16"):
-        sizes = [(1, 384, 16), (1, 384, 1), (2, 400, 256), (64, 400, 256), (64, 97, 255), (2, 399, 129), (1, 96, 256)] + [
+        sizes = [(1, 384, 16), (1, 384, 1), (2, 400, 256), (64, 400, 256), (64, 97, 255), (2, 399, 129), (1, 96, 256), (200, 65, 40)] + [
             (int(rng.choice([1, 2, 3, 8, 16, 33, 63, 64])), int(rng.choice(depths + [97, 128, 300, 400])), int(rng.choice([1, 7, 16, 17, 64, 127, 256])))
             for _ in range(12)]
         for number, (rows, depth, columns) in enumerate(sizes):
@@ -127,8 +127,11 @@ def products(rng):
             if with_bias:
                 operands.append(Constant(kind, (1, 1, 1, columns), stored(bias, kind).tobytes()))
             calls = []
-            for some in sorted({1, 2, (rows + 1) // 2, rows} & set(range(rows + 1))):
+            for some in sorted({1, 2, (rows + 1) // 2, min(rows, 64), rows} & set(range(rows + 1))):
                 x = small(rng, (some, depth))
+                if some > 64:
+                    calls.append(((x,), "fully connected (3): a product of this size"))
+                    continue
                 if kind == "float32" and some == 1 and depth > 96 and (depth != 384 or columns > 16):
                     calls.append(((x,), "fully connected (3): a row of this length"))
                     continue
@@ -151,7 +154,7 @@ def products(rng):
     for kind in ("float32", "float16", "bfloat16", "int8"):
         code = {"float32": 0, "float16": 1, "bfloat16": 8, "int8": 2}[kind]
         deep = [1, 64, 97, 1024] if kind == "int8" else [1, 16, 33, 64, 96]
-        sizes = [((3,), 64, deep[-1], 256), ((1,), 1, 1, 1), ((2, 100), 1, 5, 3), ((700,), 17, 31, 5), ((40,), 64, deep[-1], 256)] + [
+        sizes = [((3,), 64, deep[-1], 256), ((1,), 1, 1, 1), ((2, 100), 1, 5, 3), ((700,), 17, 31, 5), ((40,), 64, deep[-1], 256), ((2000,), 5, 9, 3), ((201,), 3, 96, 256), ((2,), 65, 7, 9)] + [
             (tuple(map(int, rng.choice([1, 2, 3, 5], int(rng.integers(0, 3))))), int(rng.choice([1, 5, 16, 63])), int(rng.choice(deep)),
              int(rng.choice([1, 15, 17, 64, 65, 200]))) for _ in range(8)]
         for number, (batch, rows, depth, columns) in enumerate(sizes):
@@ -164,9 +167,12 @@ def products(rng):
                 operands.append(Constant("int32" if kind == "int8" else kind, (1,) * len(batch) + (1, columns),
                                          bias.tobytes() if kind == "int8" else stored(bias, kind).tobytes()))
             calls = []
-            for few in sorted({1, 0}):
+            for few in (1, 0):
                 some = tuple(max(1, extent - few) for extent in batch)
                 x, y = small(rng, (*some, max(1, rows - few), depth)), small(rng, (*some, depth, columns))
+                if x.shape[-2] > 64 or depth > deep[-1] or columns > 256:
+                    calls.append(((x, y), "batched product (65): a product of this size"))
+                    continue
                 sums = np.matmul(x.astype(np.float64), y)
                 if kind == "int8":
                     wanted = scaled(sums + (bias if with_bias else 0), 1234567, 26, kind)
@@ -181,7 +187,7 @@ def products(rng):
 def packed(rng):
     """4-bit weights: two in a byte, scales and zero points for 64 of a row."""
     kind = "bfloat16"
-    for rows, depth, columns in [(64, 128, 4096), (64, 1024, 512), (1, 128, 64), (33, 512, 1024), (2, 896, 448), (5, 384, 1344), (63, 640, 768), (64, 256, 2048)]:
+    for rows, depth, columns in [(64, 128, 4096), (64, 1024, 512), (1, 128, 64), (33, 512, 1024), (2, 896, 448), (5, 384, 1344), (63, 640, 768), (64, 256, 2048), (512, 128, 128)]:
         for with_bias in (0, 1):
             weights = rng.integers(0, 16, (columns, depth))
             each, groups = columns // dynamic_files.NPUS, depth // 64
@@ -195,8 +201,11 @@ def packed(rng):
                 operands.append(Constant(kind, (1, 1, columns), stored(bias, kind).tobytes()))
             numbers = rounded((weights - of_rows[0]) * of_rows[1], kind).astype(np.float64)
             calls = []
-            for some in sorted({1, 2, rows // 2 + 1, rows} & set(range(rows + 1))):
+            for some in sorted({1, 2, min(rows // 2 + 1, 64), rows} & set(range(rows + 1))):
                 x = small(rng, (1, some, depth))
+                if some > 64:
+                    calls.append(((x,), f"product with 4- or 8-bit weights (155): a product of {some} x {depth} x {columns}"))
+                    continue
                 wanted = rounded(x.astype(np.float64) @ numbers.T, kind)
                 calls.append(((x,), rounded(wanted + bias, kind) if with_bias else wanted))
             yield f"4-bit {rows}x{depth}x{columns}{' bias' * with_bias}", (155, [0x10100 | with_bias, 4, 1, 64, 0], operands, Tensor(kind, (1, rows, columns))), {}, calls
@@ -399,9 +408,11 @@ def language(rng):
     mask = np.where(np.arange(most_keys) <= np.arange(most_keys)[:, None], 0, -1e9).astype(np.float32)
     words = [0] * 70
     words[10], words[13], words[15:23] = 1, 16.0, [1, heads, key_heads, depth, most_keys, heads, key_heads, most_keys]
-    operands = [Tensor(kind, (1, most_rows, heads, depth)), *(Tensor(kind, (1, most_keys, key_heads, depth)) for _ in range(2)),
+    # The network is for more than it can be launched with.
+    operands = [Tensor(kind, (1, 2 * most_rows, heads, depth)), *(Tensor(kind, (1, 2 * most_keys, key_heads, depth)) for _ in range(2)),
                 Constant("float32", mask.shape, mask.tobytes())]
-    calls = []
+    calls = [(tuple(np.zeros((1, count, some, depth)) for count, some in ((rows, heads), (keys, key_heads), (keys, key_heads))), f"attention over heads (10009): {text}")
+             for rows, keys, text in ((65, 65, "65 rows (up to 64 are recorded)"), (1, 129, "129 keys (up to 128 are recorded)"), (2, 1, "2 rows over 1 keys with a mask of 128 x 128"))]
     of_key = np.arange(heads) * key_heads // heads
     for rows, keys in [(1, 1), (1, 2), (2, 2), (1, 128), (64, 64), (64, 128), (63, 127), (17, 65), (33, 33), (2, 17), (16, 16), (15, 81), (64, 113), (3, 100), (31, 64), (1, 79), (50, 96)]:
         # The same keys follow again where the row does not see them.
@@ -424,7 +435,7 @@ def language(rng):
         wanted = np.full((1, rows, heads * depth), np.nan, np.float32)
         wanted[0, exact] = rounded(made[0][:, of_key].reshape(rows, -1)[exact], kind)
         calls.append(((np.zeros((1, rows, heads, depth)), small(rng, (1, rows, key_heads, depth)), values), wanted))
-    yield "attention over heads", (10009, words, operands, Tensor(kind, (1, most_rows, heads * depth))), {}, calls
+    yield "attention over heads", (10009, words, operands, Tensor(kind, (1, 2 * most_rows, heads * depth))), {}, calls
 
 
 def head(rng):
