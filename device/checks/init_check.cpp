@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -13,6 +12,7 @@
 
 #include "device/checks/describe.hpp"
 #include "device/footprint/element_flow.hpp"
+#include "device/footprint/local_map.hpp"
 #include "device/footprint/operand_use.hpp"
 #include "device/memory/overlap.hpp"
 
@@ -26,6 +26,36 @@ struct LocalWrite {
   Op op;
   Tensor tensor;
   CallStack stack;
+};
+
+// The latest writes of a launch. What is asked of most of them the places answer, which lie side by side.
+class LocalWrites {
+ public:
+  struct Place {
+    Op op;
+    std::uint64_t address;
+    std::optional<LocalBox> box;
+  };
+
+  void clear() { count_ = 0; }
+  void add(const Chip& chip, Op op, const Tensor& tensor, const CallStack& stack) {
+    const std::size_t next = count_++ % kMostWrites;
+    places_[next] = {op, tensor.addr, box_of(chip, tensor)};
+    writes_[next] = {op, tensor, stack};
+  }
+  // Calls f(place, write) from the latest on until it is true.
+  template <class F>
+  void find(F f) const {
+    for (std::size_t i = count_; i > 0 && count_ - i < kMostWrites; --i) {
+      const std::size_t at = (i - 1) % kMostWrites;
+      if (f(places_[at], writes_[at])) return;
+    }
+  }
+
+ private:
+  std::size_t count_ = 0;
+  std::vector<Place> places_ = std::vector<Place>(kMostWrites);
+  std::vector<LocalWrite> writes_ = std::vector<LocalWrite>(kMostWrites);
 };
 
 // The same place and layout, and the later one is smaller in at least one direction and larger in none.
@@ -62,10 +92,12 @@ class InitCheck final : public Observer {
   }
 
   void after(Op op, const Command& command) override {
-    const bool updates = is_update(command);
-    for_each_use(command, [&](const OperandUse& use) {
+    uses_.clear();
+    for_each_use(command, [&](const OperandUse& use) { uses_.push_back(use); });
+    const bool updates = is_update(uses_);
+    for (const OperandUse& use : uses_) {
       if (use.writes) mark(op, use, updates);
-    });
+    }
     if (!marks_.empty()) taint(*result_, marks_);
     if (!sums_.empty()) taint(summed_, sums_);
   }
@@ -430,12 +462,13 @@ class InitCheck final : public Observer {
   // is missing in.
   std::optional<std::pair<const LocalWrite*, const char*>> tail_of(const Tensor& read, std::uint64_t byte) const {
     if (read.space != Space::kLocal) return std::nullopt;
-    for (auto write = writes_.rbegin(); write != writes_.rend(); ++write) {
-      const Tensor& tensor = write->tensor;
-      if (!tensor.natural || tensor.addr != read.addr) continue;
-      if (const char* direction = missing_in(tensor, byte)) return std::pair(&*write, direction);
-    }
-    return std::nullopt;
+    std::optional<std::pair<const LocalWrite*, const char*>> tail;
+    writes_.find([&](const LocalWrites::Place& place, const LocalWrite& write) {
+      if (place.address != read.addr || !write.tensor.natural) return false;
+      if (const char* direction = missing_in(write.tensor, byte)) tail.emplace(&write, direction);
+      return tail.has_value();
+    });
+    return tail;
   }
 
   const char* missing_in(const Tensor& tensor, std::uint64_t byte) const {
@@ -456,28 +489,26 @@ class InitCheck final : public Observer {
 
   // A command that adds to what it writes, or changes it in place, leaves around it what belongs there: an accumulator
   // of which one step changes a part.
-  static bool is_update(const Command& command) {
+  static bool is_update(const std::vector<OperandUse>& uses) {
     std::optional<std::uint64_t> written;
     bool updates = false;
-    for_each_use(command, [&](const OperandUse& use) {
+    for (const OperandUse& use : uses) {
       if (use.writes && use.tensor.space == Space::kLocal) written = use.tensor.addr;
       updates = updates || (use.writes && use.reads);
-    });
-    for_each_use(command, [&](const OperandUse& use) {
+    }
+    for (const OperandUse& use : uses)
       updates = updates || (use.reads && use.tensor.space == Space::kLocal && written == use.tensor.addr);
-    });
     return updates;
   }
 
   void mark(Op op, const OperandUse& use, bool updates) {
-    if (use.tensor.space == Space::kLocal && !updates) note_smaller(op, use.tensor);
+    const bool is_local = use.tensor.space == Space::kLocal;
+    if (is_local && !updates) note_smaller(op, use.tensor);
     for_each_used_run(*chip_, use, [&](SpanSpace space, const LaneRun& run) {
       if (space == SpanSpace::kLocal) return shadow_->mark_written(run);
       if (space == SpanSpace::kSystem) shadow_->mark_written({space, run.begin, run.end});
     });
-    if (use.tensor.space != Space::kLocal) return;
-    writes_.push_back({op, use.tensor, here_});
-    if (writes_.size() > kMostWrites) writes_.pop_front();
+    if (is_local) writes_.add(*chip_, op, use.tensor, here_);
   }
 
   // A loop that the compiler has unrolled has several calls for one line of the source.
@@ -490,15 +521,18 @@ class InitCheck final : public Observer {
   // A tensor that the same call wrote to the same place and that was larger leaves a tail, unless another call has
   // written there since.
   void note_smaller(Op op, const Tensor& tensor) {
-    for (auto write = writes_.rbegin(); write != writes_.rend(); ++write) {
-      if (write->op == op && write->tensor.addr == tensor.addr) {
-        if (!is_smaller(tensor, write->tensor) || !is_same_call(write->stack, here_)) return;
-        for_each_span(*chip_, write->tensor, [&](const Span& span) { shadow_->mark_bad(span, Shadow::kStale); });
-        return;
+    if (!tensor.natural) return;
+    const auto box = box_of(*chip_, tensor);
+    writes_.find([&](const LocalWrites::Place& place, const LocalWrite& write) {
+      if (place.op == op && place.address == tensor.addr) {
+        if (!is_smaller(tensor, write.tensor) || !is_same_call(write.stack, here_)) return true;
+        for_each_span(*chip_, write.tensor, [&](const Span& span) { shadow_->mark_bad(span, Shadow::kStale); });
+        return true;
       }
       // Overwritten as a whole or in part by another call since: its bytes are meant.
-      if (may_overlap(*chip_, write->tensor, tensor)) return;
-    }
+      const bool meet = !box || !place.box || box->meets(*place.box);
+      return meet && may_overlap(*chip_, write.tensor, tensor);
+    });
   }
 
   std::shared_ptr<Findings> findings_;
@@ -506,11 +540,12 @@ class InitCheck final : public Observer {
   std::shared_ptr<AllocationTable> allocations_;
   KnownAllocations known_;
   const Chip* chip_ = nullptr;
-  std::deque<LocalWrite> writes_;
-  bool anywhere_ = false;      // the kernels' own code may write all of global memory
-  std::vector<Tail> tails_;    // of the launch
-  CallStack here_;             // the call of the command that is carried out
-  std::uint8_t own_tail_ = 0;  // its number among the tails, once it is known
+  LocalWrites writes_;
+  std::vector<OperandUse> uses_;  // of the command that is carried out
+  bool anywhere_ = false;         // the kernels' own code may write all of global memory
+  std::vector<Tail> tails_;       // of the launch
+  CallStack here_;                // the call of the command that is carried out
+  std::uint8_t own_tail_ = 0;     // its number among the tails, once it is known
   bool is_own_sought_ = false;
   std::optional<Tensor> result_;  // of the command that is carried out, if its elements depend on single ones
   bool keeps_bytes_ = false;      // there is a mark for each byte of it

@@ -103,11 +103,13 @@ class NanCheck final : public Observer {
     // What a comparison gives may be the bits of a NaN: a mask.
     if (const auto* compare = std::get_if<CompareCmd>(&command))
       given_.see(kind_of(compare->dst.dtype, compare->true_val.bits), SpanSpace::kLocal, 0);
-    for_each_use(command, [&](OperandUse use) {
-      if (!use.reads || !is_lost(command, use.tensor)) return;
+    uses_.clear();
+    for_each_use(command, [&](const OperandUse& use) { uses_.push_back(use); });
+    for (OperandUse& use : uses_) {
+      if (!use.reads || !is_lost(use.tensor)) continue;
       if (use.writes) use.role = {};
       scan(use, given_);
-    });
+    }
     has_looked_at_all_ = false;
   }
 
@@ -137,17 +139,15 @@ class NanCheck final : public Observer {
  private:
   // Whether the command, or another core, may change an operand. Few results are unusual, and only then do the other
   // operands matter: these are looked at afterwards.
-  bool is_lost(const Command& command, const Tensor& operand) const {
+  bool is_lost(const Tensor& operand) const {
     if (!is_float(operand.dtype)) return false;
-    bool lost = operand.space == Space::kSystem;
-    for_each_tensor(command, [&](std::uint32_t, Access access, const char*, const Tensor& tensor) {
-      lost = lost || (access != Access::kRead && may_overlap(memories_->chip(), operand, tensor));
-    });
-    return lost;
+    return operand.space == Space::kSystem || std::any_of(uses_.begin(), uses_.end(), [&](const OperandUse& use) {
+             return use.writes && may_overlap(memories_->chip(), operand, use.tensor);
+           });
   }
   void look_at_others(const Command& command) {
     for_each_use(command, [&](const OperandUse& use) {
-      if (use.reads && !is_lost(command, use.tensor)) scan(use, given_);
+      if (use.reads && !is_lost(use.tensor)) scan(use, given_);
     });
   }
 
@@ -281,6 +281,7 @@ class NanCheck final : public Observer {
   std::shared_ptr<Findings> findings_;
   std::shared_ptr<Shadow> shadow_;  // null: writes are not followed
   const Memories* memories_ = nullptr;
+  std::vector<OperandUse> uses_;  // of the command
   Unusual given_;
   bool has_looked_at_all_ = false;  // operands of the command
   std::vector<Made> made_;          // and not settled

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <initializer_list>
 #include <tuple>
 
 namespace softtpu {
@@ -160,11 +159,15 @@ SpanSpace find_runs(const Chip& chip, const Tensor& tensor, std::vector<LaneRun>
 }
 
 std::uint64_t hash_of(const Tensor& tensor) {
-  std::uint64_t hash = tensor.addr;
-  for (const std::int64_t number : std::initializer_list<std::int64_t>{
-           tensor.shape.n, tensor.shape.c, tensor.shape.h, tensor.shape.w, tensor.stride.n, tensor.stride.c,
-           tensor.stride.h, tensor.stride.w, static_cast<int>(tensor.dtype)})
-    hash = (hash ^ static_cast<std::uint64_t>(number)) * 0x9E3779B97F4A7C15;
+  // Products that do not wait for each other.
+  const auto mix = [](std::int64_t a, std::int64_t b, std::uint64_t factor) {
+    return (static_cast<std::uint64_t>(a) << 32 ^ static_cast<std::uint64_t>(b)) * factor;
+  };
+  const auto& [shape, stride] = std::tie(tensor.shape, tensor.stride);
+  const std::uint64_t hash =
+      mix(static_cast<int>(tensor.dtype), static_cast<std::int64_t>(tensor.addr), 0x9E3779B97F4A7C15) ^
+      mix(shape.n, shape.c, 0xC2B2AE3D27D4EB4F) ^ mix(shape.h, shape.w, 0x165667B19E3779F9) ^
+      mix(stride.n, stride.c, 0xD6E8FEB86659FD93) ^ mix(stride.h, stride.w, 0xA0761D6478BD642F);
   return hash >> 32;
 }
 
