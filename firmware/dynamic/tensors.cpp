@@ -6,19 +6,20 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 namespace softtpu::dynamic {
 
 namespace {
-thread_local const ListedLayer* running = nullptr;
+thread_local const ListedLayer* running_layer = nullptr;
 }  // namespace
 
-RunningLayer::RunningLayer(const ListedLayer& layer) { running = &layer; }
-RunningLayer::~RunningLayer() { clear(); }
-void RunningLayer::clear() { running = nullptr; }
+RunningLayer::RunningLayer(const ListedLayer& layer) : outer_(std::exchange(running_layer, &layer)) {}
+RunningLayer::~RunningLayer() { running_layer = outer_; }
+void RunningLayer::clear() { running_layer = nullptr; }
 
 void fail(const std::string& text) {
-  const std::string layer = running == nullptr ? "" : bmodel::name_of_layer(running->type) + ": ";
+  const std::string layer = running_layer == nullptr ? "" : bmodel::name_of_layer(running_layer->type) + ": ";
   softtpu_kernel_assert_fail(("dynamic part: " + layer + text).c_str(), __FILE__, __LINE__, __func__);
 }
 

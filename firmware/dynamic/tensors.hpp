@@ -28,6 +28,9 @@ class RunningLayer {
   RunningLayer& operator=(const RunningLayer&) = delete;
   // A launch that has failed has ended without destructors: a part begins without a layer.
   static void clear();
+
+ private:
+  const ListedLayer* outer_;  // which carries this one out
 };
 
 // In device memory, compact.
