@@ -413,11 +413,29 @@ void depth_space(const LayerRun& run) {
               deep.shape.type);
 }
 
+// Of a table that no command takes whole, row after row by indices that the processor reads.
+static void gather_row_by_row(const LayerRun& run) {
+  const Tensor& rows = run.inputs[0];
+  const Tensor& indices = run.inputs[1];
+  const std::int64_t height = rows.shape.extents[0];
+  const std::int64_t width = elements_of(rows.shape.extents) / height;
+  const std::int64_t count = elements_of(indices.shape.extents);
+  tpu_poll();
+  tpu_invalidate_cache(indices.address, static_cast<unsigned>(count * tpu_data_type_size(DT_INT32)));
+  const auto* given = static_cast<const std::int32_t*>(tpu_global_mem_addr(indices.address));
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t row = given[i] < 0 ? given[i] + height : given[i];
+    if (row < 0 || row >= height) fail(fmt::format("row {} of {}", given[i], height));
+    copy_all(behind(run.outputs[0], i * width), behind(rows, row * width), width, rows.shape.type);
+  }
+}
+
 // Negative indices count from the end.
 void gather(const LayerRun& run) {
   constexpr local_addr_t kIndices = 0, kMoved = 0x10000, kFound = 0x20000;
   const Tensor& rows = run.inputs[0];
   const Tensor& indices = run.inputs[1];
+  if (rows.shape.extents[0] > kMostExtent) return gather_row_by_row(run);
   const auto height = static_cast<int>(rows.shape.extents[0]);
   const auto width = static_cast<int>(elements_of(rows.shape.extents) / std::max(height, 1));
   const std::int64_t count = elements_of(indices.shape.extents);

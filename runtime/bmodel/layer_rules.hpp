@@ -9,7 +9,7 @@ namespace softtpu::bmodel::rules {
 
 inline constexpr std::uint32_t kFloat32 = 0, kFloat16 = 1, kInt8 = 2, kUint8 = 3, kInt32 = 6, kBfloat16 = 8;
 inline constexpr std::uint32_t kOne = 0x3f800000;
-inline constexpr std::int64_t kMostOfCommand = 65535;  // extents, rows of a table
+inline constexpr std::int64_t kMostOfCommand = 65535;  // an extent
 
 inline Error refuse(const std::string& why) { return {ErrorKind::kUnsupported, why}; }
 

@@ -140,8 +140,6 @@ Shapes gather(const Asked& asked) {  // axis, index is constant, negative indice
   if (!asked.has(3) || asked.inputs.size() != 2 || asked.layer.word(0) != 0 || asked.rank() < 2 ||
       asked.inputs[1].type != kInt32 || !asked.same_type())
     return refuse("other than rows of a table");
-  if (asked.first().extents[0] > kMostOfCommand)
-    return refuse(fmt::format("a table of {} rows", asked.first().extents[0]));
   Extents to = asked.inputs[1].extents;
   to.insert(to.end(), asked.first().extents.begin() + 1, asked.first().extents.end());
   if (to.size() > kMostExtents) return refuse(fmt::format("{} dimensions", to.size()));

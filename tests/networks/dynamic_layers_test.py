@@ -186,13 +186,16 @@ def blocks(layers):
 
 def gathers(layers):
     for kind, table, indices in (("float32", (50, 32), (2, 7)), ("int8", (1, 1), (1,)), ("float16", (65535, 3), (9000,)), ("bfloat16", (7, 3, 5), (3, 1)), ("float32", (300, 1), (20000,)),
-                                 ("int32", (5, 65535), (3,)), ("int8", (3, 140000), (9,)), ("float16", (3, 1), (8193,))):
+                                 ("int32", (5, 65535), (3,)), ("int8", (3, 140000), (9,)), ("bfloat16", (65536, 3), (2, 9)), ("float32", (140000, 2), (300,)), ("float16", (3, 1), (8193,))):
         x = layers.numbers(kind, table)
         at = layers.rng.integers(-table[0], table[0], indices)
         for constant in (False, True):
             layers.layer(f"gather of {indices} of {table}", 96, [(kind, x, constant), ("int32", at, False)], [(kind, (*indices, *table[1:]))], words(0, 1, 1), [x[at]])
-    x, at = np.zeros((65536, 3), np.float32), np.zeros(5)
-    layers.layer("gather of 65536 rows", 96, [("float32", x, False), ("int32", at, False)], [("float32", (5, 3))], words(0, 1, 1), refused="gather (96): a table of 65536 rows")
+    for table in (65536, 70001):
+        at = np.array([table], np.float32)
+        x = layers.numbers("float32", (table, 3))
+        layers.layer(f"gather of row {table} of {table}", 96, [("float32", x, False), ("int32", at, False)], [("float32", (1, 3))], words(0, 1, 1),
+                     refused=f"gather (96): row {table} of {table}")
 
 
 def largest(layers):
@@ -262,7 +265,7 @@ def element_by_element(layers):
                 y = 2.0 ** layers.numbers(kind, shapes[1], -2, 3)
             for one, other in ((x, y),) if operation == 3 else ((x, y), (y, x)):
                 result = function(one, other) if operation != 3 else quotient(one, other)
-                layers.layer(f"operation {operation} of {one.shape} and {other.shape}", 31, [(kind, one, False), (kind, other, False)], [(kind, result.shape)], binary_words(operation),
+                layers.layer(f"operation {operation} of {one.shape} and {other.shape}", 31, [(kind, one, False), (kind, other, operation == 1)], [(kind, result.shape)], binary_words(operation),
                              [result])
 
 
