@@ -23,7 +23,8 @@ using Bits = std::vector<std::uint32_t>;
 
 // What operands look like: ordinary values, any f16, any bf16, bf16 with products near the least normal f32 or the
 // largest (and infinite ones), small numbers of few bits and zeros, whose products are cut exactly or not at all, and
-// ordinary values with an infinity or a NaN now and then; f32 with products that only rounding makes the least normal
+// ordinary values with an infinity or a NaN now and then, f16 of any size among zeros, so that whole rows, columns and
+// groups of products are zero; f32 with products that only rounding makes the least normal
 // number.
 enum class Kind : std::uint8_t {
   kOrdinary,
@@ -33,11 +34,12 @@ enum class Kind : std::uint8_t {
   kHugeBf16,
   kRoundF16,
   kRareSpecial,
+  kSparseF16,
   kAnyF32,
   kLeastF32
 };
-constexpr Kind kGroupKinds[] = {Kind::kOrdinary, Kind::kAnyF16,   Kind::kAnyBf16,     Kind::kTinyBf16,
-                                Kind::kHugeBf16, Kind::kRoundF16, Kind::kRareSpecial, Kind::kLeastF32};
+constexpr Kind kGroupKinds[] = {Kind::kOrdinary, Kind::kAnyF16,      Kind::kAnyBf16,   Kind::kTinyBf16, Kind::kHugeBf16,
+                                Kind::kRoundF16, Kind::kRareSpecial, Kind::kSparseF16, Kind::kLeastF32};
 
 class FastKernels : public testing::TestWithParam<const char*> {
  protected:
@@ -64,6 +66,8 @@ class FastKernels : public testing::TestWithParam<const char*> {
         if (bits % 197 != 0) return value(Kind::kOrdinary);
         return widen_f16(
             static_cast<std::uint16_t>(0x7C00U | (bits >> 16 & 0x8000U) | (bits >> 30 == 0 ? 0x200U : 0U)));
+      case Kind::kSparseF16:
+        return (bits >> 16) % 12 != 0 ? 0.0F : widen_f16(static_cast<std::uint16_t>(bits % 0x7C00U | (bits & 0x8000U)));
       case Kind::kAnyF32: return std::bit_cast<float>(bits);
       case Kind::kLeastF32: {
         // (1 - 2^-n) * (1 + 2^-n)

@@ -104,6 +104,10 @@ HWY_INLINE void store_doubles(hn::Vec<Floats> values, double factor, double* out
 
 HWY_INLINE hn::Vec<Ints> bits_of_size(hn::Vec<Floats> values) { return hn::BitCast(Ints(), hn::Abs(values)); }
 
+HWY_INLINE hn::Vec<Words> with_bits(hn::Vec<Words> words, hn::Mask<Floats> where, hn::Vec<Words> bits) {
+  return hn::Vec<Words>{_mm512_mask_or_epi32(words.raw, where.raw, words.raw, bits.raw)};
+}
+
 inline void load_right(int count, const float* HWY_RESTRICT right, const std::int64_t* HWY_RESTRICT offsets,
                        RightCols& group) {
   const Floats d;
@@ -121,8 +125,8 @@ inline void load_right(int count, const float* HWY_RESTRICT right, const std::in
       const auto values = hn::LoadU(d, right + offsets[k] + v * kLanes);
       const auto paired = hn::TableLookupLanes(hn::BitCast(pairs, values), order);
       store_doubles(hn::BitCast(d, paired), 1, group.values[v] + k * kLanes);
-      minus = hn::Or(minus, hn::IfThenElseZero(hn::RebindMask(dw, hn::Lt(values, hn::Zero(d))), bit));
-      some = hn::Or(some, hn::IfThenElseZero(hn::RebindMask(dw, hn::Ne(values, hn::Zero(d))), bit));
+      minus = with_bits(minus, hn::Lt(values, hn::Zero(d)), bit);
+      some = with_bits(some, hn::Ne(values, hn::Zero(d)), bit);
       bit = hn::Add(bit, bit);
       high = hn::Max(high, bits_of_size(values));
     }

@@ -49,6 +49,9 @@ void for_each_tile(const ProductSize& size, const PackedRight<float>* packed, bo
   const int across = packed != nullptr ? packed->tiles() : parts_of(size.cols, kTileCols);
   int height = shallow ? kShallowRows : across < kFewColumnTiles ? kFewTileRows : kTileRows;
   while (height > kLeastTileRows && across * parts_of(size.rows, height) < threads) height /= 2;
+  // Of nearly one height: two threads share 37 rows as 20 and 17, not as 32 and 5.
+  constexpr int kRowsTogether = 4;
+  height = parts_of(parts_of(size.rows, parts_of(size.rows, height)), kRowsTogether) * kRowsTogether;
   parallel_for(across * parts_of(size.rows, height), steps, [&](int index) {
     const int row = index / across * height, at = index % across, col = at * kTileCols;
     const int cols = packed != nullptr ? packed->cols(at) : std::min(kTileCols, size.cols - col);

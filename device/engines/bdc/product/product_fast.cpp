@@ -278,8 +278,9 @@ void group_block(int count, const float* HWY_RESTRICT left, std::int64_t step, c
 
 #if SOFTTPU_FUSED_GROUPS
 
-// Below that many rows or products of a group, ordering operands for the fused loops takes longer than they gain.
-constexpr int kFusedRows = 32, kFusedTerms = 16;
+// Below that many rows or products of a group, or for one vector of columns, ordering operands for the fused loops
+// takes longer than they gain.
+constexpr int kFusedRows = 8, kFusedTerms = 16;
 
 // Calls body(count, row, number) for blocks of rows of nearly one size.
 template <int kMost = kBlockRows, class Body>
@@ -357,7 +358,7 @@ void groups(TileSize size, int group, const float* left, std::int64_t step, cons
   for (int k = 0; k < size.inner; k += group) {
     const int count = HWY_MIN(group, size.inner - k);
 #if SOFTTPU_FUSED_GROUPS
-    if (size.rows >= kFusedRows && count >= kFusedTerms && count <= kGroupTerms) {
+    if (size.rows >= kFusedRows && size.cols > kLanes && count >= kFusedTerms && count <= kGroupTerms) {
       fused_group(size, count, left + k, step, right, offsets + k, sums);
       continue;
     }
