@@ -50,39 +50,38 @@ class VectorRow {
 };
 
 // Step::apply(dst, src...) for each kStep elements of rows, each a pointer or a VectorRow; a step reads before it
-// writes. The elements behind the last whole vector take one more step, on copies.
+// writes. Elements behind the last whole vector take one more, which ends with the row and comes before all others, as
+// a source may be dst. A row of less than a vector is copied to one.
 template <class Step, int kStep, class D, class... Row>
 struct VectorLoop {
   template <std::size_t... kSource>
   static HWY_INLINE void run(std::index_sequence<kSource...>, int count, D* dst, Row... src) {
     std::array<D, kStep> dst_end;
-    std::tuple<std::array<std::remove_cvref_t<decltype(*(src + 0))>, kStep>...> src_end;
-    D* to = dst;
-    int steps = count / kStep;
-    const int rest = count % kStep;
-    while (true) {
-      for (int i = 0; i < steps; ++i) Step::apply(to + i * kStep, (src + i * kStep)...);
-      if (rest == 0) return;
-      if (to == dst_end.data()) break;
-      (copy_end(src, steps * kStep, rest, std::get<kSource>(src_end)), ...);
-      to = dst_end.data();
-      steps = 1;
+    const int whole = count / kStep * kStep, last = count - kStep;
+    if (whole == 0) {
+      std::tuple<std::array<std::remove_cvref_t<decltype(*(src + 0))>, kStep>...> src_end;
+      (copy(src, count, std::get<kSource>(src_end)), ...);
+      Step::apply(dst_end.data(), (src + 0)...);
+      std::memcpy(dst, dst_end.data(), sizeof(D) * static_cast<unsigned>(count));
+      return;
     }
-    std::memcpy(dst + (count - rest), dst_end.data(), sizeof(D) * static_cast<unsigned>(rest));
+    if (whole < count) Step::apply(dst_end.data(), (src + last)...);
+    for (int i = 0; i < whole; i += kStep) Step::apply(dst + i, (src + i)...);
+    if (whole < count) std::memcpy(dst + last, dst_end.data(), sizeof dst_end);
   }
 
  private:
   template <class T>
-  static HWY_INLINE void copy_end(const T*& row, int first, int count, std::array<T, kStep>& end) {
-    std::memcpy(end.data(), row + first, sizeof(T) * static_cast<unsigned>(count));
-    std::memset(end.data() + count, 0, sizeof(T) * static_cast<unsigned>(kStep - count));
-    row = end.data();
+  static HWY_INLINE void copy(const T*& row, int count, std::array<T, kStep>& copied) {
+    std::memcpy(copied.data(), row, sizeof(T) * static_cast<unsigned>(count));
+    std::memset(copied.data() + count, 0, sizeof(T) * static_cast<unsigned>(kStep - count));
+    row = copied.data();
   }
   template <class T>
-  static HWY_INLINE void copy_end(VectorRow<T>& row, int first, int count, std::array<T, kStep>& end) {
+  static HWY_INLINE void copy(VectorRow<T>& row, int count, std::array<T, kStep>& copied) {
     if (row.one()) return;
     const T* from = row + 0;
-    copy_end(from, first, count, end);
+    copy(from, count, copied);
     row = RowOrOne{from, false};
   }
 };
