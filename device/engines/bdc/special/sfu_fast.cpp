@@ -231,20 +231,18 @@ int taylor(void* dst, const void* src, int count, const float* coeff, int terms)
   constexpr int kStep = kSideBySide * kLanes;
   auto* to = static_cast<T*>(dst);
   const auto* from = static_cast<const T*>(src);
-  const auto one_vector = [&](int i) HWY_ATTR {
-    Unit::store(settled<Unit>(Series<Unit>{coeff, terms, Unit::load(from + i)}), to + i);
+  const auto block = [=](T* sums, const T* x) HWY_ATTR {
+    if (!taylor_block<Unit>(sums, x, coeff, terms)) return;
+    for (int v = 0; v < kStep; v += kLanes)
+      Unit::store(settled<Unit>(Series<Unit>{coeff, terms, Unit::load(x + v)}), sums + v);
   };
   int i = 0;
-  for (; i + kStep <= count; i += kStep) {
-    if (!taylor_block<Unit>(to + i, from + i, coeff, terms)) continue;
-    for (int v = 0; v < kSideBySide; ++v) one_vector(i + v * kLanes);
-  }
-  for (; i + kLanes <= count; i += kLanes) one_vector(i);
+  for (; i + kStep <= count; i += kStep) block(to + i, from + i);
   if (i < count) {
-    T rest[kLanes] = {};
+    T rest[kStep] = {};
     const auto bytes = static_cast<unsigned>(count - i) * sizeof(T);
     std::memcpy(rest, from + i, bytes);
-    Unit::store(settled<Unit>(Series<Unit>{coeff, terms, Unit::load(rest)}), rest);
+    block(rest, rest);
     std::memcpy(to + i, rest, bytes);
   }
   return count;

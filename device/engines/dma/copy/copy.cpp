@@ -147,6 +147,7 @@ void copy_rows(const Memories& mem, const DmaCopyCmd& cmd) {
   const std::int64_t count = std::int64_t{shape.n} * shape.c * shape.h * pieces;
   const std::int64_t src_row_step = cmd.order == CopyOrder::kReverseH ? -cmd.src.stride.h : cmd.src.stride.h;
   const bool by_channel = goes_by_channel(cmd);
+  const bool same_place = cmd.order == CopyOrder::kNchw;
   const Dim4 walked = by_channel ? Dim4{shape.c, shape.n, shape.h, shape.w} : shape;
   for_groups(count, kTask / piece, shape.elements() * std::int64_t{sizeof(T)}, [&](std::int64_t i, std::int64_t last) {
     Index4 at = index_of(i / pieces * shape.w, walked);
@@ -156,7 +157,7 @@ void copy_rows(const Memories& mem, const DmaCopyCmd& cmd) {
     std::int64_t number = i % pieces;  // of the piece in its row
     while (i < last) {
       at.w = number * piece;
-      const Index4 from = source_of(cmd.order, at, shape);
+      const Index4 from = same_place ? at : source_of(cmd.order, at, shape);
       T* to = dst.at<T>(at.n, at.c, at.h, at.w);
       const T* row = src.at<T>(from.n, from.c, from.h, from.w);
       const std::int64_t length = std::min(piece, shape.w - at.w);
