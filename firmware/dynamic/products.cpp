@@ -130,8 +130,28 @@ void convolution(const LocalRun& run) {
   if (relu) clip(to.address, to.extents, layer, to.type);
 }
 
+namespace {
+
+// Rows of h of a result, and what they are made of.
+struct Strip {
+  int first, rows, from, from_rows;
+  padding_t pads;
+};
+
+Strip strip_of(int first, int rows, const Window& window, int h) {
+  const int begin = first * window.stride.h - window.pads.top;
+  const int end = begin + (rows - 1) * window.stride.h + window.dilation.h * (window.kernel.h - 1) + 1;
+  Strip strip{first, rows, std::max(begin, 0), 0, window.pads};
+  strip.from_rows = std::min(end, h) - strip.from;
+  strip.pads.top = strip.from - begin;
+  strip.pads.bottom = std::max(end - h, 0);
+  return strip;
+}
+
+}  // namespace
+
 // f32 in device memory: a group and a row of n at a time. Two places take turns: a result is stored while the next one
-// is computed.
+// is computed. What has no room is computed in strips, one after the other; no sum is split.
 void convolution(const LayerRun& run) {
   constexpr local_addr_t kWeights = 0, kBank = 0x4000;
   const ListedLayer& layer = run.layer;
@@ -155,9 +175,25 @@ void convolution(const LayerRun& run) {
   const local_addr_t from_size = banks(bytes_of({0, DT_FP32, input, false}));
   const local_addr_t to_size = banks(bytes_of({0, DT_FP32, output, false}));
   const auto room = static_cast<local_addr_t>(tpu_local_mem_size_per_npu());
-  if (from_at + from_size + to_size > room) fail("convolution (0): an input of this size");
+  const bool is_whole = from_at + from_size + to_size <= room;
   const local_addr_t places = from_at + 2 * (from_size + to_size) <= room ? 2 : 1;
   const local_addr_t to_at = from_at + places * from_size;
+  const auto has_room = [&](int first, int rows) {
+    const Strip strip = strip_of(first, std::min(rows, to.h - first), window, from.h);
+    const local_addr_t end = from_at + banks(bytes_of({0, DT_FP32, {1, in, strip.from_rows, from.w}, false})) +
+                             banks(bytes_of({0, DT_FP32, {1, out, strip.rows, to.w}, false}));
+    // Padding alone is no input of a command.
+    return end <= room && strip.from_rows > 0 && strip.from_rows <= kMostExtent && strip.rows <= kMostExtent;
+  };
+  const auto is_carried_out = [&](int rows) {
+    for (int first = 0; first < to.h; first += rows) {
+      if (!has_room(first, rows)) return false;
+    }
+    return true;
+  };
+  int strip_rows = to.h;
+  while (!is_whole && strip_rows > 0 && !is_carried_out(strip_rows)) strip_rows /= 2;
+  if (strip_rows == 0) fail("an input of this size");
   constexpr std::int64_t kBytes = 4;
   const auto at = [](const Tensor& tensor, std::int64_t element) {
     return tensor.address + static_cast<system_addr_t>(element * kBytes);
@@ -171,6 +207,33 @@ void convolution(const LayerRun& run) {
       tpu_gdma_cpy_L2S(at(run.outputs[0], (std::int64_t{n} * groups + group) * out * to.h * to.w), result, &output,
                        nullptr, nullptr, DT_FP32);
     };
+    const auto limit = [&](local_addr_t result, const dim4& shape) {
+      if (layer.word(ConvolutionWords::kRelu) == 0) return;
+      tpu_bdc_max_C(result, result, whole(0), &shape, nullptr, nullptr, DT_FP32);
+      clip(result, shape, layer, DT_FP32);
+    };
+    const auto in_strips = [&](int n, int rows) {
+      const dim4 from_strides{in * from.h * from.w, from.h * from.w, from.w, 1};
+      const dim4 to_strides{out * to.h * to.w, to.h * to.w, to.w, 1};
+      for (int first = 0; first < to.h; first += rows) {
+        const Strip strip = strip_of(first, std::min(rows, to.h - first), window, from.h);
+        const dim4 part{1, in, strip.from_rows, from.w};
+        const dim4 made{1, out, strip.rows, to.w};
+        const std::int64_t plane = std::int64_t{n} * groups + group;
+        tpu_gdma_cpy_S2L(from_at, at(run.inputs[0], plane * in * from.h * from.w + std::int64_t{strip.from} * from.w),
+                         &part, nullptr, &from_strides, DT_FP32);
+        const local_addr_t result = from_at + banks(bytes_of({0, DT_FP32, part, false}));
+        tpu_bdc_fp_conv2d(result, from_at, kWeights, bias_at, &part, nullptr, out, &window.kernel, &strip.pads,
+                          &window.stride, &window.dilation, DT_FP32, DT_FP32, bias, false);
+        limit(result, made);
+        tpu_gdma_cpy_L2S(at(run.outputs[0], plane * out * to.h * to.w + std::int64_t{first} * to.w), result, &made,
+                         &to_strides, nullptr, DT_FP32);
+      }
+    };
+    if (!is_whole) {
+      for (int n = 0; n < from.n; ++n) in_strips(n, strip_rows);
+      continue;
+    }
     for (int n = 0; n < from.n; ++n, turn = (turn + 1) % places) {
       const local_addr_t place = from_at + turn * from_size;
       const local_addr_t result = to_at + turn * to_size;
@@ -179,10 +242,7 @@ void convolution(const LayerRun& run) {
       tpu_bdc_fp_conv2d(result, place, kWeights, bias_at, &input, nullptr, out, &window.kernel, &window.pads,
                         &window.stride, &window.dilation, DT_FP32, DT_FP32, bias, false);
       if (places == 2 && n > 0) store(n - 1, to_at + (1 - turn) * to_size);
-      if (layer.word(ConvolutionWords::kRelu) != 0) {
-        tpu_bdc_max_C(result, result, whole(0), &output, nullptr, nullptr, DT_FP32);
-        clip(result, output, layer, DT_FP32);
-      }
+      limit(result, output);
       if (places == 1 || n + 1 == from.n) store(n, result);
     }
   }

@@ -61,10 +61,6 @@ Shapes convolution(const Asked& asked) {
   const std::int64_t h = side(0);
   const std::int64_t w = side(1);
   if (h < 1 || w < 1) return refuse("this window");
-  // A plane of f32 lies whole in the local memory of an NPU, which has 256 KiB.
-  constexpr std::int64_t kMostPlane = 65536;
-  const bool is_larger = asked.first().extents[2] * asked.first().extents[3] > kMostPlane || h * w > kMostPlane;
-  if (!layer.local && asked.of_launch() && is_larger) return refuse("an input of this size");
   return asked.with({asked.first().extents[0], word(Words::kOut), h, w});
 }
 
