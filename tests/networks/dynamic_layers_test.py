@@ -446,7 +446,7 @@ def softmaxes(layers):
 
         def keep(made):
             whole.append(made[0].reshape(x.shape))
-            assert abs(values_of(kind, whole[0]).astype(np.float64).sum(-1) - 1).max() < 0.02
+            assert abs(values_of(kind, whole[0]).astype(np.float64).sum(-1) - 1).max() < 0.02, f"{what}, {kind}: a row does not sum to 1"
         run(what, kind, x, local, keep)
         for part in parts:
             run(what, kind, np.ascontiguousarray(x[part]), local, lambda made, part=part: dynamic_files.same(made[0], whole[0][part], f"{what}, {kind}, {part}"))
