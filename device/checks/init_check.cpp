@@ -150,11 +150,7 @@ class InitCheck final : public Observer {
   // Calls f(at, end, state) for the bytes of a span that were not written in this launch, counted from its begin.
   template <class F>
   void for_each_unwritten(const Span& span, F f) const {
-    if (span.space == SpanSpace::kLocal) {
-      for (auto next = shadow_->find_unwritten(span, 0); next; next = shadow_->find_unwritten(span, next->end))
-        f(next->begin, next->end, next->state);
-      return;
-    }
+    if (span.space == SpanSpace::kLocal) return shadow_->for_each_unwritten(span, f);
     const std::uint8_t* states = shadow_->find(span);
     if (states == nullptr || (anywhere_ && is_global(span))) return;
     const std::uint64_t bytes = span.end - span.begin;
@@ -167,27 +163,26 @@ class InitCheck final : public Observer {
     }
   }
 
-  bool is_written(SpanSpace space, const LaneRun& run) const {
-    if (space == SpanSpace::kLocal) return shadow_->is_written(run);
-    const Span span{space, run.begin, run.end};
+  bool is_written(const Span& span) const {
     const std::uint8_t* states = shadow_->find(span);
     if (states == nullptr || (anywhere_ && is_global(span))) return true;
-    return find_other(states, run.end - run.begin, expected(span)) == run.end - run.begin;
-  }
-
-  bool is_written(const OperandUse& use) {
-    bool written = true;
-    for_each_used_run(*chip_, use,
-                      [&](SpanSpace space, const LaneRun& run) { written = written && is_written(space, run); });
-    return written;
+    return find_other(states, span.end - span.begin, expected(span)) == span.end - span.begin;
   }
 
   void check(Op op, const Command& command, const OperandUse& use) {
-    if (is_written(use)) return;
+    // Most operands were written as a whole, and of most others all but few lanes.
+    std::uint64_t lanes = 0;
+    bool written = true;
+    for_each_used_run(*chip_, use, [&](SpanSpace space, const LaneRun& run) {
+      if (space == SpanSpace::kLocal) lanes |= shadow_->unwritten_lanes(run);
+      if (space == SpanSpace::kSystem) written = written && is_written({space, run.begin, run.end});
+    });
+    if (written && lanes == 0) return;
     bool reported = false;
     std::optional<bool> holds_data;  // some of the operand was written
     ElementMarks marks;
     for_each_used_span(*chip_, use, [&](const Span& span) {
+      if (span.space == SpanSpace::kLocal && (run_of(*chip_, span).lanes & lanes) == 0) return;
       for_each_unwritten(span, [&](std::uint64_t at, std::uint64_t end, std::uint8_t state) {
         std::uint8_t tail = find_tail(op, use, span, at, end, state);
         if (tail == 0 && is_followed(use)) {

@@ -15,7 +15,7 @@ namespace softtpu {
 namespace {
 
 // Local memory, divided for what has to be done when a launch begins.
-constexpr std::uint64_t kPartBytes = 512;
+constexpr std::uint64_t kPartBytes = 128;
 constexpr std::uint64_t kL2PartBytes = 1 << 12;
 constexpr std::uint8_t kHasWritten = 1, kHasBad = 2, kWasBad = 4;
 
@@ -64,6 +64,19 @@ template <class Word>
 void move_each(Word* __restrict to, Word* __restrict from, std::uint64_t count) {
   in_blocks(count, [&](std::uint64_t i) { to[i] |= from[i]; });
   std::memset(from, 0, count * sizeof(Word));
+}
+
+// The bits that all words have.
+template <class Word>
+Word bits_of_all(const Word* words, std::uint64_t count) {
+  constexpr std::uint64_t kBlock = 32;
+  Word all = static_cast<Word>(~Word{0});
+  std::uint64_t at = 0;
+  for (; at + kBlock <= count; at += kBlock) {
+    for (std::uint64_t i = 0; i < kBlock; ++i) all &= words[at + i];
+  }
+  for (; at < count; ++at) all &= words[at];
+  return all;
 }
 
 // How many of the first words have all of the bits.
@@ -133,15 +146,18 @@ struct Shadow::Lanes {
       put[at] = (now[at] & lane) != 0 ? launch : state_of(at, lane, put[at]);
   }
 
-  std::optional<Unwritten> find_unwritten(const LaneRun& run, std::uint64_t begin) const {
+  // Calls f(at, end, state) for what was not written of a run, which lies in one lane from `begin` on.
+  template <class F>
+  void for_each_unwritten(const LaneRun& run, std::uint64_t begin, F f) const {
     const auto lane = static_cast<Word>(run.lanes);
-    const std::uint64_t first = run.begin + count_all(now + run.begin, run.end - run.begin, lane);
-    if (first == run.end) return std::nullopt;
     const std::uint8_t* const own = states + begin - run.begin;
-    const std::uint8_t state = state_of(first, lane, own[first]);
-    std::uint64_t end = first + 1;
-    while (end < run.end && (now[end] & lane) == 0 && state_of(end, lane, own[end]) == state) ++end;
-    return Unwritten{first - run.begin, end - run.begin, state};
+    for (std::uint64_t at = run.begin, end = at; at < run.end; at = end) {
+      at += count_all(now + at, run.end - at, lane);
+      if (at == run.end) return;
+      const std::uint8_t state = state_of(at, lane, own[at]);
+      for (end = at + 1; end < run.end && (now[end] & lane) == 0 && state_of(end, lane, own[end]) == state;) ++end;
+      f(at - run.begin, end - run.begin, state);
+    }
   }
 
   void mark_bad(const LaneRun& run) const {
@@ -210,7 +226,8 @@ template <class F>
 void Shadow::for_each_lane_part(const Span& span, F f) const {
   const std::uint64_t last = std::min(span.end, chip_.local_mem.bytes);
   for (std::uint64_t begin = span.begin, end = begin; begin < last; begin = end) {
-    end = std::min(last, (begin / chip_.local_bytes + 1) * chip_.local_bytes);
+    const std::uint32_t npu = static_cast<std::uint32_t>(begin) / chip_.local_bytes;
+    end = std::min(last, (std::uint64_t{npu} + 1) * chip_.local_bytes);
     f(run_of(chip_, {SpanSpace::kLocal, begin, end}), begin);
   }
 }
@@ -233,23 +250,24 @@ std::uint8_t* Shadow::find(const Span& span) const {
   return nullptr;
 }
 
-bool Shadow::is_written(const LaneRun& run) const {
+std::uint64_t Shadow::unwritten_lanes(const LaneRun& run) const {
   mark_waiting();
-  return with_lanes([&]<class Word>(const Lanes<Word>& all) {
+  return with_lanes([&]<class Word>(const Lanes<Word>& all) -> std::uint64_t {
     const std::uint64_t count = std::max(std::min(run.end, all.offsets), run.begin) - run.begin;
-    return count_all(all.now + run.begin, count, static_cast<Word>(run.lanes)) == count;
+    return run.lanes & ~std::uint64_t{bits_of_all(all.now + run.begin, count)};
   });
 }
 
-std::optional<Shadow::Unwritten> Shadow::find_unwritten(const Span& span, std::uint64_t at) const {
+void Shadow::visit_unwritten(const Span& span, void* f,
+                             void (*call)(void* f, std::uint64_t at, std::uint64_t end, std::uint8_t state)) const {
   mark_waiting();
-  std::optional<Unwritten> found;
-  for_each_lane_part({span.space, span.begin + at, span.end}, [&](const LaneRun& run, std::uint64_t begin) {
-    if (found) return;
-    found = with_lanes([&](const auto& all) { return all.find_unwritten(run, begin); });
-    if (found) found = Unwritten{found->begin + begin - span.begin, found->end + begin - span.begin, found->state};
+  with_lanes([&](const auto& all) {
+    for_each_lane_part(span, [&](const LaneRun& run, std::uint64_t begin) {
+      all.for_each_unwritten(run, begin, [&](std::uint64_t at, std::uint64_t end, std::uint8_t state) {
+        call(f, at + begin - span.begin, end + begin - span.begin, state);
+      });
+    });
   });
-  return found;
 }
 
 void Shadow::mark_written(const LaneRun& run) {

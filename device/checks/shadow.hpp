@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "device/chip/chip.hpp"
@@ -42,14 +41,16 @@ class Shadow {
   // Of global or L2 memory, in this launch; no other memory is followed.
   void mark_written(const Span& span);
 
-  // Of local memory of the core that this process is: whether all of a run was written in this launch.
-  bool is_written(const LaneRun& run) const;
-  // The first bytes of a span, from its byte `at` on, that were not, and that have one state; counted from its begin.
-  struct Unwritten {
-    std::uint64_t begin, end;
-    std::uint8_t state;
-  };
-  std::optional<Unwritten> find_unwritten(const Span& span, std::uint64_t at) const;
+  // Of local memory of the core that this process is: the lanes of a run that were not written as a whole in this
+  // launch.
+  std::uint64_t unwritten_lanes(const LaneRun& run) const;
+  // Calls f(at, end, state) for the bytes of a span that were not, counted from its begin, those of one state together.
+  template <class F>
+  void for_each_unwritten(const Span& span, F f) const {
+    visit_unwritten(span, &f, [](void* call, std::uint64_t at, std::uint64_t end, std::uint8_t state) {
+      (*static_cast<F*>(call))(at, end, state);
+    });
+  }
   // Runs that lie at the same offsets of further lanes wait and are marked as one: kernels take the address of one lane
   // after the other, and each such run goes to the lane's end.
   void mark_written(const LaneRun& run);
@@ -71,6 +72,8 @@ class Shadow {
 
   static std::size_t own_core();
   void make_room();
+  void visit_unwritten(const Span& span, void* f,
+                       void (*call)(void* f, std::uint64_t at, std::uint64_t end, std::uint8_t state)) const;
   // Calls f(Lanes<Word>) with the chip's.
   template <class F>
   auto with_lanes(F f) const;

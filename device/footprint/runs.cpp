@@ -198,8 +198,9 @@ const TensorRuns& runs_of(const Chip& chip, const Tensor& tensor) {
 }
 
 LaneRun run_of(const Chip& chip, const Span& span) {
-  const std::uint64_t npu = span.begin / chip.local_bytes;
-  const std::uint64_t moved = (npu - npu / kRunLanes) * chip.local_bytes;
+  // Local memory has less than 4 GB, and divisions of 64 bits take several times as long.
+  const std::uint32_t npu = static_cast<std::uint32_t>(span.begin) / chip.local_bytes;
+  const std::uint64_t moved = std::uint64_t{npu - npu / kRunLanes} * chip.local_bytes;
   return {span.begin - moved, span.end - moved, std::uint64_t{1} << npu % kRunLanes};
 }
 

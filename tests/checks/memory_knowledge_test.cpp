@@ -171,18 +171,18 @@ TEST(ShadowBytes, KnowsTheLanesOfLocalMemoryThatWereWritten) {
   };
   shadow.begin_launch();
   shadow.mark_written({500, 900, 0b101});
-  EXPECT_TRUE(shadow.is_written({500, 900, 0b101}));
-  EXPECT_TRUE(shadow.is_written({704, 705, 0b100}));
-  EXPECT_FALSE(shadow.is_written({500, 900, 0b111})) << "a lane is missing";
-  EXPECT_FALSE(shadow.is_written({500, 901, 0b101}));
-  EXPECT_FALSE(shadow.is_written({499, 900, 0b001}));
+  EXPECT_EQ(shadow.unwritten_lanes({500, 900, 0b101}), 0U);
+  EXPECT_EQ(shadow.unwritten_lanes({704, 705, 0b100}), 0U);
+  EXPECT_EQ(shadow.unwritten_lanes({500, 900, 0b111}), 0b010U);
+  EXPECT_EQ(shadow.unwritten_lanes({500, 901, 0b101}), 0b101U);
+  EXPECT_EQ(shadow.unwritten_lanes({499, 900, 0b001}), 0b001U);
   EXPECT_EQ(state(2, 899), shadow.launch());
   EXPECT_EQ(state(1, 899), Shadow::kUnknown);
   const std::uint64_t lane = 2 * std::uint64_t{chip->local_bytes};
   shadow.mark_bad({SpanSpace::kLocal, lane + 510, lane + 514}, Shadow::kStale);
   shadow.mark_bad({SpanSpace::kLocal, lane + 700, lane + 702}, Shadow::kFirstTaint);
-  EXPECT_FALSE(shadow.is_written({513, 514, 0b100}));
-  EXPECT_TRUE(shadow.is_written({513, 514, 0b001}));
+  EXPECT_EQ(shadow.unwritten_lanes({513, 514, 0b100}), 0b100U);
+  EXPECT_EQ(shadow.unwritten_lanes({513, 514, 0b001}), 0U);
   EXPECT_EQ(state(2, 513), Shadow::kStale);
   EXPECT_EQ(state(2, 701), Shadow::kFirstTaint);
   shadow.mark_written({511, 512, 0b100});
@@ -190,7 +190,7 @@ TEST(ShadowBytes, KnowsTheLanesOfLocalMemoryThatWereWritten) {
   EXPECT_EQ(state(2, 511), shadow.launch());
 
   shadow.begin_launch();
-  EXPECT_FALSE(shadow.is_written({600, 601, 0b001}));
+  EXPECT_EQ(shadow.unwritten_lanes({600, 601, 0b001}), 0b001U);
   EXPECT_EQ(state(2, 899), Shadow::kFirstLaunch);
   EXPECT_EQ(state(2, 510), Shadow::kStale) << "until it is written again";
   EXPECT_EQ(state(2, 511), Shadow::kFirstLaunch);
