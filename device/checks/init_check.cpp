@@ -80,10 +80,11 @@ class InitCheck final : public Observer {
   }
 
   void before(Op op, const Command& command) override {
-    begin_call();
-    if (findings_ == nullptr) return;
     marks_.clear();
     sums_.clear();
+    if (std::holds_alternative<ControlCmd>(command)) return;  // has no operands, and its call is slow to find
+    begin_call();
+    if (findings_ == nullptr) return;
     result_ = find_followed_result(command);
     keeps_bytes_ = keeps_bytes(command);
     for_each_use(command, [&](const OperandUse& use) {

@@ -52,8 +52,9 @@ class OperandTypeCheck final : public Observer {
   }
 
   void before(Op op, const Command& command) override {
-    here_ = capture_call_stack();
     follows_ = has_source_ = false;
+    // The call of a command without operands is not asked for, and slow to find.
+    if (!std::holds_alternative<ControlCmd>(command)) here_ = capture_call_stack();
     for_each_operand(command, [&](Access access, const char* name, const Operand& operand, const Role& role) {
       const auto* tensor = std::get_if<Tensor>(&operand);
       if (tensor == nullptr) return;

@@ -17,7 +17,7 @@ namespace {
 // Local memory, divided for what has to be done when a launch begins.
 constexpr std::uint64_t kPartBytes = 128;
 constexpr std::uint64_t kL2PartBytes = 1 << 12;
-constexpr std::uint8_t kHasWritten = 1, kHasBad = 2, kWasBad = 4;
+constexpr std::uint8_t kHasWritten = 1, kHasBad = 2, kWasBad = 4, kHasWhole = 8;
 
 std::uint64_t offsets_of(const Chip& chip) {
   const std::uint64_t groups = (static_cast<unsigned>(chip.npu_num) + kRunLanes - 1) / kRunLanes;
@@ -28,6 +28,9 @@ std::uint64_t offsets_of(const Chip& chip) {
 std::uint64_t word_bytes(const Chip& chip) { return chip.npu_num <= 8 ? 1 : chip.npu_num <= 32 ? 4 : 8; }
 
 std::uint64_t part_count(const Chip& chip) { return (offsets_of(chip) + kPartBytes - 1) / kPartBytes; }
+
+// Of one core: three for each offset, two for each part.
+std::uint64_t lane_words(const Chip& chip) { return offsets_of(chip) * 3 + part_count(chip) * 2; }
 
 // Loops over words, in blocks whose number is known, for vectors; parts of memory do not overlap.
 template <class F>
@@ -104,7 +107,7 @@ Result<std::shared_ptr<Shadow>> Shadow::create(const Chip& chip) {
   } parts[] = {{&shadow->global_, chip.global_mem.bytes},
                {&shadow->l2_, chip.l2_sram.bytes},
                {&shadow->l2_parts_, (chip.l2_sram.bytes + kL2PartBytes - 1) / kL2PartBytes},
-               {&shadow->lane_bits_, offsets_of(chip) * 3 * word_bytes(chip) * cores},
+               {&shadow->lane_bits_, lane_words(chip) * word_bytes(chip) * cores},
                {&shadow->states_, chip.local_mem.bytes * cores},
                {&shadow->parts_, part_count(chip) * cores},
                {&shadow->launch_, 1}};
@@ -123,19 +126,35 @@ bool Shadow::is_global(std::uint64_t address, std::uint64_t bytes) const {
 
 std::size_t Shadow::own_core() { return static_cast<unsigned>(running_launch().core); }
 
+// A lane was written where its bit is set in the byte's word, or in that of the byte's part: tensors are large, and
+// most of their parts are written as a whole.
 template <class Word>
 struct Shadow::Lanes {
-  Word* now;             // written in this launch
-  Word* earlier;         // in one before
-  Word* bad;             // stale or tainted, unless written since
+  Word* now;      // written in this launch
+  Word* earlier;  // in one before
+  Word* bad;      // stale or tainted, unless written since
+  Word *part_now, *part_earlier;
   std::uint8_t* states;  // of bad bytes; else what find() has put there
   std::uint8_t* parts;   // what there is in each kPartBytes offsets
   std::uint64_t offsets;
 
+  static std::uint64_t part_of(std::uint64_t offset) { return offset / kPartBytes; }
+
+  // Calls f(part, begin, end) for the pieces of [begin, end) that lie in one part each.
+  template <class F>
+  static void for_each_part(std::uint64_t begin, std::uint64_t end, F f) {
+    for (std::uint64_t at = begin, next = at; at < end; at = next) {
+      next = std::min(end, (part_of(at) + 1) * kPartBytes);
+      f(part_of(at), at, next);
+    }
+  }
+
+  bool is_now(std::uint64_t offset, Word lane) const { return ((now[offset] | part_now[part_of(offset)]) & lane) != 0; }
+
   // Of a byte that was not written in this launch; its own state if it is bad.
   std::uint8_t state_of(std::uint64_t offset, Word lane, std::uint8_t own) const {
     if ((bad[offset] & lane) != 0) return own;
-    return (earlier[offset] & lane) != 0 ? kFirstLaunch : kUnknown;
+    return ((earlier[offset] | part_earlier[part_of(offset)]) & lane) != 0 ? kFirstLaunch : kUnknown;
   }
 
   // Puts the states of a run, which lies in one lane from `begin` on, into `states`.
@@ -143,7 +162,19 @@ struct Shadow::Lanes {
     const auto lane = static_cast<Word>(run.lanes);
     std::uint8_t* const put = states + begin - run.begin;
     for (std::uint64_t at = run.begin; at < run.end; ++at)
-      put[at] = (now[at] & lane) != 0 ? launch : state_of(at, lane, put[at]);
+      put[at] = is_now(at, lane) ? launch : state_of(at, lane, put[at]);
+  }
+
+  std::uint64_t unwritten_lanes(const LaneRun& run) const {
+    std::uint64_t missing = 0;
+    for_each_part(run.begin, std::min(run.end, offsets),
+                  [&](std::uint64_t part, std::uint64_t begin, std::uint64_t end) {
+                    std::uint64_t lanes = run.lanes & ~std::uint64_t{part_now[part]};
+                    if (lanes != 0 && (parts[part] & kHasWritten) != 0)
+                      lanes &= ~std::uint64_t{bits_of_all(now + begin, end - begin)};
+                    missing |= lanes;
+                  });
+    return missing;
   }
 
   // Calls f(at, end, state) for what was not written of a run, which lies in one lane from `begin` on.
@@ -152,26 +183,50 @@ struct Shadow::Lanes {
     const auto lane = static_cast<Word>(run.lanes);
     const std::uint8_t* const own = states + begin - run.begin;
     for (std::uint64_t at = run.begin, end = at; at < run.end; at = end) {
-      at += count_all(now + at, run.end - at, lane);
-      if (at == run.end) return;
+      end = std::min(run.end, (part_of(at) + 1) * kPartBytes);
+      if ((part_now[part_of(at)] & lane) != 0) continue;
+      at += count_all(now + at, end - at, lane);
+      if (at == end) continue;
       const std::uint8_t state = state_of(at, lane, own[at]);
-      for (end = at + 1; end < run.end && (now[end] & lane) == 0 && state_of(end, lane, own[end]) == state;) ++end;
+      for (end = at + 1; end < run.end && !is_now(end, lane) && state_of(end, lane, own[end]) == state;) ++end;
       f(at - run.begin, end - run.begin, state);
     }
   }
 
+  void mark_written(const LaneRun& run) const {
+    const auto lanes = static_cast<Word>(run.lanes);
+    for_each_part(run.begin, std::min(run.end, offsets),
+                  [&](std::uint64_t part, std::uint64_t begin, std::uint64_t end) {
+                    if (end - begin == kPartBytes) {
+                      part_now[part] |= lanes;
+                      parts[part] |= kHasWhole;
+                    } else {
+                      add(now + begin, end - begin, lanes);
+                      parts[part] |= kHasWritten;
+                    }
+                  });
+  }
+
   void mark_bad(const LaneRun& run) const {
     const auto lane = static_cast<Word>(run.lanes);
-    take(now + run.begin, run.end - run.begin, lane);
-    add(bad + run.begin, run.end - run.begin, lane);
-    for (std::uint64_t part = run.begin / kPartBytes; part <= (run.end - 1) / kPartBytes; ++part)
+    for_each_part(run.begin, run.end, [&](std::uint64_t part, std::uint64_t begin, std::uint64_t end) {
       parts[part] |= kHasBad;
+      if ((part_now[part] & lane) != 0) {
+        const std::uint64_t first = part * kPartBytes;
+        add(now + first, std::min(kPartBytes, offsets - first), lane);
+        part_now[part] ^= lane;
+        parts[part] |= kHasWritten;
+      }
+      take(now + begin, end - begin, lane);
+      add(bad + begin, end - begin, lane);
+    });
   }
 
   // What is tainted counts as an earlier launch's from now on, and what was written over is neither stale nor tainted.
   void forget_bad(const Chip& chip, std::uint64_t part) const {
     const std::uint64_t first = part * kPartBytes, last = std::min(first + kPartBytes, offsets);
     take_each(bad + first, now + first, last - first);
+    take(bad + first, last - first, part_now[part]);
     bool is_stale = false;
     for (std::uint64_t at = first; at < last; ++at) {
       for (Word lanes = bad[at]; lanes != 0; lanes = static_cast<Word>(lanes & (lanes - 1))) {
@@ -194,9 +249,10 @@ struct Shadow::Lanes {
       const std::uint8_t has = parts[part];
       if (has == 0 || has == kWasBad) continue;
       parts[part] = 0;
-      if (has != kHasWritten) forget_bad(chip, part);
+      if ((has & (kHasBad | kWasBad)) != 0) forget_bad(chip, part);
       const std::uint64_t first = part * kPartBytes;
-      move_each(earlier + first, now + first, std::min(kPartBytes, offsets - first));
+      if ((has & kHasWritten) != 0) move_each(earlier + first, now + first, std::min(kPartBytes, offsets - first));
+      part_earlier[part] |= std::exchange(part_now[part], Word{0});
     }
   }
 };
@@ -206,12 +262,15 @@ auto Shadow::with_lanes(F f) const {
   const auto lanes = [&]<class Word>(Word) {
     const std::size_t core = own_core();
     const std::uint64_t offsets = offsets_of(chip_);
-    auto* const bits = reinterpret_cast<Word*>(lane_bits_.data()) + offsets * 3 * core;
+    const std::uint64_t count = part_count(chip_);
+    auto* const bits = reinterpret_cast<Word*>(lane_bits_.data()) + lane_words(chip_) * core;
     return Lanes<Word>{bits,
                        bits + offsets,
                        bits + offsets * 2,
+                       bits + offsets * 3,
+                       bits + offsets * 3 + count,
                        states_.data() + chip_.local_mem.bytes * core,
-                       parts_.data() + part_count(chip_) * core,
+                       parts_.data() + count * core,
                        offsets};
   };
   switch (word_bytes(chip_)) {
@@ -252,10 +311,7 @@ std::uint8_t* Shadow::find(const Span& span) const {
 
 std::uint64_t Shadow::unwritten_lanes(const LaneRun& run) const {
   mark_waiting();
-  return with_lanes([&]<class Word>(const Lanes<Word>& all) -> std::uint64_t {
-    const std::uint64_t count = std::max(std::min(run.end, all.offsets), run.begin) - run.begin;
-    return run.lanes & ~std::uint64_t{bits_of_all(all.now + run.begin, count)};
-  });
+  return with_lanes([&](const auto& all) { return all.unwritten_lanes(run); });
 }
 
 void Shadow::visit_unwritten(const Span& span, void* f,
@@ -283,14 +339,8 @@ void Shadow::mark_written(const LaneRun& run) {
 void Shadow::mark_waiting() const {
   LaneRun& waiting = waiting_[own_core()];
   if (waiting.begin == waiting.end) return;
-  const auto [begin, last, lanes] = std::exchange(waiting, {});
-  with_lanes([&, begin = begin, last = last, lanes = lanes]<class Word>(const Lanes<Word>& all) {
-    const std::uint64_t end = std::min(last, all.offsets);
-    if (begin >= end) return;
-    add(all.now + begin, end - begin, static_cast<Word>(lanes));
-    for (std::uint64_t part = begin / kPartBytes; part <= (end - 1) / kPartBytes; ++part)
-      all.parts[part] |= kHasWritten;
-  });
+  const LaneRun run = std::exchange(waiting, {});
+  with_lanes([&](const auto& all) { all.mark_written(run); });
 }
 
 void Shadow::mark_bad(const Span& span, std::uint8_t state) {
