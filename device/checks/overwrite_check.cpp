@@ -213,7 +213,8 @@ class OverwriteCheck final : public Observer {
       }
     }
     // Where data decides what is written, the rest still belongs to the earlier writer.
-    if (use.role.all) tensors_.push_back({*box, std::make_unique<Live>(Written{op, use, capture_call_stack()})});
+    if (use.role.all)
+      tensors_.push_back({*box, std::make_unique<Live>(Live{{op, use, capture_call_stack()}, {}, {}, {}, {}})});
   }
 
   void fill(LivePlace& place, const OperandUse& piece) {

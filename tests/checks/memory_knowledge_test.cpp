@@ -100,7 +100,7 @@ TEST(ShadowBytes, ForgetsWhatWasWrittenWhenMemoryIsGivenBack) {
   const auto shadow = Shadow::create(*chip);
   ASSERT_TRUE(shadow);
   const std::uint64_t start = chip->global_mem.start + 100;
-  for (const std::uint64_t bytes : {20000, 1 << 20}) {
+  for (const std::uint64_t bytes : {20000U, 1U << 20}) {
     (*shadow)->mark_allocated(start, bytes);
     (*shadow)->mark_written(start, bytes);
     EXPECT_EQ(find_other((*shadow)->global(start), bytes, Shadow::kLastLaunch), bytes);
