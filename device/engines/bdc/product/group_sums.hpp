@@ -1,12 +1,16 @@
 // Sums of aligned groups of products with SIMD instructions. Included once for each instruction set, after simd.hpp.
 //
-// A group's products are cut where its largest one ends, so two passes look at each product. The first multiplies
-// magnitudes and keeps the largest. The second is one fused multiply-add in double precision for each product, rounded
-// down, into a sum so large that its last bit is where products are cut: the addition cuts. Cutting goes towards zero,
-// though, and rounding down moves negative products away from it. Therefore one factor is larger by 2^-30 of itself,
-// which is too little to carry a product over a place where it is cut, but leaves none exactly there: rounding down
-// then makes every negative product one unit too small, cut or not, and their number is put right in one step for a
-// group.
+// A group's products are cut where its largest one ends, so two passes look at each product. The first finds the power
+// of two of the largest, by a sum of 16-bit logarithms and a maximum. Only the integer part of a sum has to be right:
+// the fraction of the right logarithm is ten bits of the operand, that of the left one is what its operand needs of
+// them to reach the next power of two. Where operands reach too far apart for 16 bits, the products themselves are
+// compared.
+//
+// The second pass is one fused multiply-add in double precision for each product, rounded down, into a sum so large
+// that its last bit is where products are cut: the addition cuts. Cutting goes towards zero, though, and rounding down
+// moves negative products away from it. Therefore one factor is larger by 2^-30 of itself, which is too little to carry
+// a product over a place where it is cut, but leaves none exactly there: rounding down then makes every negative
+// product one unit too small, cut or not, and their number is put right in one step for a group.
 #if defined(SOFTTPU_BDC_GROUP_SUMS_HPP_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SOFTTPU_BDC_GROUP_SUMS_HPP_
 #undef SOFTTPU_BDC_GROUP_SUMS_HPP_
@@ -183,7 +187,8 @@ inline void load_left(int rows, int count, const float* HWY_RESTRICT left, std::
     highest = hn::Max(highest, bits_of_size(hn::LoadU(d, row)));
     highest = hn::Max(highest, bits_of_size(hn::LoadU(d, row + kLanes)));
   }
-  const std::int32_t exponent = hn::GetLane(hn::MaxOfLanes(di, highest)) >> 23;
+  const std::int32_t high = hn::GetLane(hn::MaxOfLanes(di, highest));
+  const std::int32_t exponent = high == 0 ? 127 : high >> 23;
   group.usual = exponent >= kLeastExponent && exponent <= kMostExponent;
   const auto lowest = hn::Set(di, (exponent - kTopExponent) * 1024);
   for (int r = 0; r < rows; ++r) {
@@ -203,7 +208,7 @@ inline void load_left(int rows, int count, const float* HWY_RESTRICT left, std::
     group.some[r] = some;
     group.units[r] = exponent * (1 << 23);
     // As for columns.
-    if (some == 0) std::fill_n(group.logs + r * kGroupTerms, kGroupTerms, (kTopExponent << 10) * 0x10001U);
+    if (some == 0) std::fill_n(group.logs + r * kGroupTerms, kGroupTerms, std::uint32_t{kTopExponent} * 0x04000400U);
   }
 }
 
@@ -358,14 +363,24 @@ HWY_INLINE void sum_by_products(int count, const LeftRows& left, const RightCols
   HWY_UNROLL(8)
   for (int r = 0; r < kRows; ++r)
     units[r] = hn::Sub(hn::And(largest[r], hn::Set(di, 0x7F800000)), hn::Set(di, 24 << 23));
-  const auto added = [=](int r, hn::Vec<Floats> sum, hn::Vec<Floats> total, hn::Vec<Floats> unit) HWY_ATTR {
+  const auto added = [&](int r, hn::Vec<Floats> sum, hn::Vec<Floats> total, hn::Vec<Floats> unit) HWY_ATTR {
     auto sums_of_row = hn::Mul(total, unit);
     if (HWY_UNLIKELY(needs_plain_sum(largest[r]))) sums_of_row = sum_apart(r, largest[r], sums_of_row);
     // Products of which none is left were too small for the unit.
     const auto some = hn::RebindMask(Floats(), hn::Gt(largest[r], hn::Zero(di)));
     return hn::Add(sum, hn::IfThenElseZero(some, sums_of_row));
   };
-  cut_sums<kRows>(count, left, right, v, units, sums, added);
+  // Without a sum that is neither zero nor special there is nothing to cut.
+  auto least = hn::Set(Words(), ~0U);
+  HWY_UNROLL(8)
+  for (int r = 0; r < kRows; ++r) least = hn::Min(least, hn::BitCast(Words(), hn::Sub(largest[r], hn::Set(di, 1))));
+  if (!hn::AllTrue(Words(), hn::Gt(least, hn::Set(Words(), 0x7F7FFFFEU))))
+    return cut_sums<kRows>(count, left, right, v, units, sums, added);
+  const Floats d;
+  for (int r = 0; r < kRows; ++r) {
+    float* sum = sums + r * kTileCols;
+    hn::StoreU(added(r, hn::LoadU(d, sum), hn::Zero(d), hn::Zero(d)), d, sum);
+  }
 }
 
 }  // namespace groups_detail

@@ -318,13 +318,12 @@ void fused_group(TileSize size, int count, const float* left, std::int64_t step,
       if (HWY_LIKELY(gd::sum_by_logs<kRows>(count, block, cols, vectors, to))) return;
       for (int v = 0; v < vectors; ++v, to += kLanes) {
         const float* place = right + first + v * kLanes;
-        const auto sum_apart = [=, nan_wins = size.nan_wins](int r, LargestProducts largest,
-                                                             hn::Vec<Floats> added) HWY_ATTR {
+        const auto sum_apart = [&](int r, LargestProducts largest, hn::Vec<Floats> added) HWY_ATTR {
           const Floats d;
           const auto special = hn::RebindMask(d, is_special(largest)), tiny = hn::RebindMask(d, is_tiny(largest));
           const float* left_row = left + (row + r) * step;
           if (!hn::AllFalse(d, special))
-            added = hn::IfThenElse(special, gd::special_sums(count, left_row, place, offsets, nan_wins), added);
+            added = hn::IfThenElse(special, gd::special_sums(count, left_row, place, offsets, size.nan_wins), added);
           if (hn::AllFalse(d, tiny)) return added;
           alignas(64) float one_by_one[kLanes];
           hn::Store(added, d, one_by_one);
@@ -332,7 +331,7 @@ void fused_group(TileSize size, int count, const float* left, std::int64_t step,
           hn::StoreMaskBits(d, tiny, bits);
           for (int i = 0; i < kLanes; ++i) {
             if ((bits[i / 8] >> i % 8 & 1) != 0)
-              one_by_one[i] = aligned_group_sum(left_row, place, offsets, i, count, nan_wins);
+              one_by_one[i] = aligned_group_sum(left_row, place, offsets, i, count, size.nan_wins);
           }
           return hn::Load(d, one_by_one);
         };
