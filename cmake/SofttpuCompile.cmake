@@ -54,6 +54,11 @@ endif()
 option(SOFTTPU_PRECOMPILE "Precompile headers" ${SOFTTPU_PRECOMPILE_DEFAULT})
 set(SOFTTPU_COMMON_HEADERS <algorithm> <array> <bit> <chrono> <cstdint> <cstring> <functional> <limits> <map> <memory> <optional> <set>
     <span> <string> <string_view> <utility> <variant> <vector> <fmt/format.h>)
+# What the device's headers include besides.
+set(SOFTTPU_DEVICE_HEADERS ${SOFTTPU_COMMON_HEADERS} <atomic> <bitset>)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  list(APPEND SOFTTPU_DEVICE_HEADERS <immintrin.h>)
+endif()
 set(SOFTTPU_TEST_HEADERS ${SOFTTPU_COMMON_HEADERS} <gmock/gmock.h> <gtest/gtest.h>)
 function(softtpu_precompile target)
   if(SOFTTPU_PRECOMPILE)
