@@ -45,6 +45,8 @@ bool is_rotated_180(const PoolCmd& cmd) { return cmd.window.rotated_180; }
 bool is_rotated_180(const RoiPoolCmd&) { return false; }
 const std::optional<Tensor>& bias_of(const PoolCmd& cmd) { return cmd.bias; }
 std::optional<Tensor> bias_of(const RoiPoolCmd&) { return std::nullopt; }
+bool has_relu(const PoolCmd& cmd) { return cmd.relu; }
+bool has_relu(const RoiPoolCmd&) { return false; }
 
 // The weight of a tap in a channel, as T stores it.
 template <class T>
@@ -174,15 +176,13 @@ void sum_floats(const Memories& mem, const Cmd& cmd) {
     // With a bias the products begin on the second lane; their order on each lane is what counts.
     const float first = bias_of(cmd) ? start : lane;
     const float second = bias_of(cmd) ? lane : start;
-    return
-        [=, &cmd, factors = weights.template of_channel<float>(c, kernel_of(cmd))](const TapRows<float>& taps, T* out) {
-          sum(taps, factors, first, second, out);
-          if constexpr (requires { cmd.relu; }) {
-            if (!cmd.relu) return;
-            // As at the end of other products, a NaN becomes 0.
-            for (int i = 0; i < taps.count; ++i) out[i] = Wide<T>::load(out[i]) > 0 ? out[i] : T{};
-          }
-        };
+    return [=, relu = has_relu(cmd), factors = weights.template of_channel<float>(c, kernel_of(cmd))](
+               const TapRows<float>& taps, T* out) {
+      sum(taps, factors, first, second, out);
+      if (!relu) return;
+      // As at the end of other products, a NaN becomes 0.
+      for (int i = 0; i < taps.count; ++i) out[i] = Wide<T>::load(out[i]) > 0 ? out[i] : T{};
+    };
   });
 }
 
@@ -392,7 +392,7 @@ void take_best(const Memories& mem, const Cmd& cmd) {
   const Equals equals = kept_of_equals(mem.chip());
   const BestRow best = best_row(cmd.src.dtype, cmd.mode == PoolMode::kMax, equals);
   for_each_part<T, P, T>(mem, cmd, [&](int) {
-    return [best, equals](const TapRows<P>& taps, T* out) {
+    return [=](const TapRows<P>& taps, T* out) {
       best(reinterpret_cast<const void* const*>(taps.rows), taps.taps, taps.count, out);
       // The chip that keeps the first tap hands no subnormal number on (golden bm1690/roi_pool).
       if constexpr (std::is_same_v<T, Bf16>) {
