@@ -32,6 +32,7 @@ enum class DataType : std::uint8_t {
   kInt4,
   kUint4,
 };
+inline constexpr std::uint64_t kMaxElements = std::uint64_t{1} << 40;  // of one tensor; more than any chip's memory
 // Bits of one element; "f32" ...
 int bits_of(DataType type);
 std::string_view to_text(DataType type);
