@@ -131,7 +131,7 @@ class NanCheck final : public Observer {
 
   void launch_ends(const std::string&) override {
     for (const Made& made : made_) {
-      if (!made.is_compiled()) report(made, made.at);
+      if (!made.waits_for_reader()) report(made, made.at);
     }
     findings_->report();
   }
@@ -198,21 +198,23 @@ class NanCheck final : public Observer {
     OperandUse use;  // what the command wrote
     SpanSpace space;
     std::uint64_t at;
-    std::vector<LaneRun> runs;  // of what an instruction of a network wrote
-    bool is_compiled() const { return !stack.step.empty(); }
+    std::vector<LaneRun> runs;  // of what waits for a reader
+    // An instruction of a network has computed it in local memory, where a result does not stay.
+    bool waits_for_reader() const { return !stack.step.empty() && space == SpanSpace::kLocal; }
     Op function() const { return stack.composite.value_or(op); }
   };
 
   // Of a kernel one value of each kind waits.
   bool may_wait(Kind kind) {
     if (made_.size() >= kMostWaiting) std::erase_if(made_, [&](const Made& made) { return !is_there(made); });
-    return made_.size() < kMostWaiting &&
-           std::ranges::none_of(made_, [kind](const Made& made) { return made.kind == kind && !made.is_compiled(); });
+    return made_.size() < kMostWaiting && std::ranges::none_of(made_, [kind](const Made& made) {
+             return made.kind == kind && !made.waits_for_reader();
+           });
   }
   void note_made(Kind kind, Op op, const OperandUse& use, SpanSpace space, std::uint64_t at) {
     if (!may_wait(kind)) return;
     Made made{kind, op, capture_call_stack(), use, space, at, {}};
-    if (made.is_compiled()) made.runs = runs_of(memories_->chip(), use.tensor).runs;
+    if (made.waits_for_reader()) made.runs = runs_of(memories_->chip(), use.tensor).runs;
     made_.push_back(std::move(made));
   }
 
@@ -223,8 +225,8 @@ class NanCheck final : public Observer {
     if (made_.empty()) return;
     const Op function = capture_call_stack().composite.value_or(next);
     std::erase_if(made_, [&](const Made& made) {
-      if (!made.is_compiled() && made.function() == function) return false;
-      const auto at = made.is_compiled() ? find_read(made, command) : made.at;
+      if (!made.waits_for_reader() && made.function() == function) return false;
+      const auto at = made.waits_for_reader() ? find_read(made, command) : made.at;
       if (!at) return false;
       report(made, *at);
       return true;
