@@ -30,10 +30,11 @@ endif()
 
 # A device starts with every program that uses one: it loads only the libraries that it really needs.
 add_link_options(-Wl,--as-needed)
-# A quarter of the time of GNU's linker. Packages are linked with that one.
+# A quarter of the time of GNU's linker. Packages and kernel modules are linked with that one, as people link theirs.
 find_program(SOFTTPU_MOLD mold)
 if(SOFTTPU_MOLD AND NOT CMAKE_BUILD_TYPE STREQUAL Release AND NOT CMAKE_CROSSCOMPILING)
-  add_link_options(-fuse-ld=mold)
+  string(APPEND CMAKE_EXE_LINKER_FLAGS " -fuse-ld=mold")
+  string(APPEND CMAKE_SHARED_LINKER_FLAGS " -fuse-ld=mold")
 endif()
 
 # softtpu_warnings(target): the warnings that the whole tree builds without.
