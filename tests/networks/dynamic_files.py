@@ -1,6 +1,7 @@
 """Files with dynamic networks, as bytes: lists of layers that a test writes (`Network`), and recorded ones with other greatest shapes
 (`recorded`). The layout: runtime/bmodel/layer_list.cpp."""
 import argparse
+import os
 import pathlib
 import struct
 import sys
@@ -21,6 +22,20 @@ CONTEXT, CONSTANTS = 0x100000000, 0x80000000
 PAGE, LINE, NPUS = 4096, 64, 64
 # Words of parameters with addresses of the context area, by layers.
 ADDRESSES = {20: (14,), 28: (10,), 49: (0,), 50: (14,), 57: (4, 6), 116: range(0, 18, 2), 10009: range(0, 10, 2)}
+
+
+def arguments(description):
+    """The parser of a test; --build makes softtpu importable."""
+    def prefix(text):
+        os.environ["SOFTTPU_PREFIX"] = text
+        sys.path.insert(0, str(HERE.parent.parent / "python"))
+        return pathlib.Path(text)
+
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--build", type=prefix, required=True)
+    parser.add_argument("--flatc", default="flatc")
+    parser.add_argument("--seed", type=int, default=1)
+    return parser
 
 
 def _options(flatc):

@@ -1,17 +1,11 @@
 #!/usr/bin/env python3
 """Layers of dynamic networks one by one, in sizes between the recorded ones and the limits, beside plain NumPy: bit for bit, with elements for
 which every result is exact. What has no room must be refused by its layer."""
-import argparse
-import os
-import pathlib
-import sys
-
 import numpy as np
 
 import dynamic_files
 from dynamic_files import words
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 FLOATS = "float32", "float16", "bfloat16"
 BYTES = "int8", "uint8"
 
@@ -590,13 +584,7 @@ UNCHECKED = tiles, element_by_element, activations, reductions, local_elements
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--build", type=pathlib.Path, required=True)
-    parser.add_argument("--flatc", required=True)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    os.environ["SOFTTPU_PREFIX"] = str(options.build)
-    sys.path.insert(0, str(ROOT / "python"))
+    options = dynamic_files.arguments(__doc__).parse_args()
     import softtpu
     rng = np.random.default_rng(options.seed)
     count = 0

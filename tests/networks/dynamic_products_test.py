@@ -1,16 +1,12 @@
 #!/usr/bin/env python3
 """Layers of dynamic networks that multiply and add, bit for bit beside plain NumPy: each layer alone, from its smallest to its greatest sizes, most of
 which no recording has. Operands are such that sums are exact and softmax takes one element; what is rounded is rounded here as well."""
-import argparse
-import os
-import pathlib
 import sys
 
 import numpy as np
 
 import dynamic_files
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 types = None  # softtpu.types
 
 
@@ -638,14 +634,9 @@ def mistake(model, inputs, expected):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--build", type=pathlib.Path, required=True)
-    parser.add_argument("--flatc", default="flatc")
-    parser.add_argument("--seed", type=int, default=1)
+    parser = dynamic_files.arguments(__doc__)
     parser.add_argument("--only", default="", help="cases whose name begins so")
     options = parser.parse_args()
-    os.environ["SOFTTPU_PREFIX"] = str(options.build)
-    sys.path.insert(0, str(ROOT / "python"))
     import softtpu
     global types
     types = softtpu.types

@@ -1,17 +1,12 @@
 #!/usr/bin/env python3
 """Dynamic networks in shapes that are not recorded: beside plain references, and rows together beside each row alone."""
-import argparse
-import os
-import pathlib
 import struct
-import sys
 
 import numpy as np
 
 import dynamic_files
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-NETWORKS = ROOT / "tests/golden-networks/dynamic"
+NETWORKS = dynamic_files.RECORDED
 # As recorded, a single row of f32 is summed in two halves; and rows that are steps of a sequence depend on each other.
 BY_ROWS = {"cnn_small_F32", "lstm_F32"}
 
@@ -97,13 +92,7 @@ def rows_alone(device, rng):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--build", type=pathlib.Path, required=True)
-    parser.add_argument("--flatc", required=True)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    os.environ["SOFTTPU_PREFIX"] = str(options.build)
-    sys.path.insert(0, str(ROOT / "python"))
+    options = dynamic_files.arguments(__doc__).parse_args()
     import softtpu
     rng = np.random.default_rng(options.seed)
     with softtpu.Device() as device:
